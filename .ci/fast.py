@@ -19,8 +19,8 @@ import time
 import cache
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# Changes to shared code affect most tests. Beyond this number of modules, the complete checks are
-# the better choice.
+# Changes to shared code affect most tests. If more modules are affected, run the complete checks
+# instead.
 MAX_MODULES = 12
 
 
@@ -79,7 +79,7 @@ def selection(files):
             case ("infra", *_):
                 wanted["infra/lib"] = set()
     wanted["tests/api"].discard("main")
-    # Drop modules inside a module that is selected anyway.
+    # Drop modules that are inside another selected module.
     for filters in wanted.values():
         filters -= {one for one in filters if any(one != other and one.startswith(other) for other in filters)}
     if not wanted["tests/api"]:
@@ -91,7 +91,7 @@ def lints(files):
     """The command that lints the crates of these files; `None` if no crate has changed."""
     folders = {pathlib.Path(package["manifest_path"]).parent.relative_to(ROOT).as_posix(): package["name"] for package in cache.metadata()["packages"]}
     sources = [pathlib.PurePosixPath(file) for file in files if file.endswith((".rs", "Cargo.toml"))]
-    # The nearest folder with a manifest has the crate of a file.
+    # A file belongs to the crate of the nearest parent folder with a manifest.
     owners = (next((folders[str(parent)] for parent in source.parents if str(parent) in folders), None) for source in sources)
     crates = sorted({owner for owner in owners if owner})
     packages = [part for crate in crates for part in ("--package", crate)]
@@ -161,10 +161,10 @@ def main():
         steps.run("lints", command)
     wanted = selection(files)
     wanted["tests/contract"] = set()
-    # They check a complete run of the API tests.
+    # These tests check a complete run of the API tests.
     wanted.pop("tests/whole", None)
     for name, filters in sorted(wanted.items()):
-        # Libraries without unit tests do not have a test program.
+        # A library without unit tests has no test program.
         if name not in programs:
             continue
         chosen = sorted(filters)[:MAX_MODULES]

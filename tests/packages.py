@@ -53,7 +53,7 @@ def python(requirements):
     def install(folder):
         if subprocess.run([sys.executable, "-m", "venv", folder]).returncode:
             raise SystemExit("python3 cannot create environments: apt-get install python3-venv")
-        # The lock file has all packages, so there is nothing to resolve.
+        # The lock file lists all packages, so nothing has to be resolved.
         command = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--requirement", requirements]
         subprocess.run([folder / "bin" / "python", *command], check=True)
 
@@ -72,14 +72,14 @@ def node(folder):
         kept.mkdir()
         for name in ("package.json", "package-lock.json"):
             shutil.copy(folder / name, kept)
-        # No package here needs its install script.
+        # None of these packages needs its install script.
         command = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
         subprocess.run(command, cwd=kept, check=True, stdout=sys.stderr)
 
     if stamp.exists() and stamp.read_bytes() == lock.read_bytes():
         return
     with installed("node", lock, sys.platform, platform.machine(), install=install) as kept:
-        # Another process may have filled the folder while this one was waiting.
+        # Another process may have filled the folder while this process was waiting.
         if not (stamp.exists() and stamp.read_bytes() == lock.read_bytes()):
             shutil.rmtree(modules, ignore_errors=True)
             shutil.copytree(kept / "node_modules", modules, symlinks=True, copy_function=link)
@@ -87,7 +87,8 @@ def node(folder):
 
 
 def link(source, to):
-    # Symbolic links are copied: they are relative, and links to them would differ between systems.
+    # Symbolic links are copied, because they are relative, and hard links to them differ between
+    # systems.
     try:
         if not os.path.islink(source):
             os.link(source, to)

@@ -1,6 +1,7 @@
-// Keeps the parts of a page marked `data-live` up to date: refetches the page and patches the
-// differences, so that focus, scroll position and open forms are kept. Pauses during edits and
-// while the page is hidden. Forms marked `data-live-form` are sent without leaving the page.
+// Keeps the parts of a page that are marked `data-live` up to date. Fetches the page again and
+// patches the differences, so that focus, scroll position and open forms are kept. Pauses while the
+// user edits something and while the page is hidden. Forms that are marked `data-live-form` are
+// sent without leaving the page.
 
 import { showTimes } from "./page.js";
 
@@ -26,7 +27,7 @@ function morph(from, to) {
     if (from.nodeValue !== to.nodeValue) from.nodeValue = to.nodeValue;
     return;
   }
-  // Changing the frame's URL would add an entry to the browser's history.
+  // Changing the URL of the frame would add an entry to the browser's history.
   if (from.nodeName === "IFRAME" && from.getAttribute("src") !== to.getAttribute("src")) {
     from.replaceWith(to);
     return;
@@ -37,7 +38,7 @@ function morph(from, to) {
     const isOwn = name === "open" || name === "title" || name === "value";
     if (!isOwn && !to.hasAttribute(name)) from.removeAttribute(name);
   }
-  // The text of a time is set by `showTimes`.
+  // `showTimes` sets the text of a time.
   if (from.nodeName === "TIME") return;
   morphChildren(from, to);
 }
@@ -105,13 +106,13 @@ async function refresh() {
   try {
     const headers = { accept: "text/html", ...(etag && { "if-none-match": etag }) };
     const answer = await fetch(location.href, { headers, cache: "no-store" });
-    // The user may have started editing before the response arrived.
+    // The user may have begun to edit before the response arrived.
     if (answer.status === 200 && !isEditing()) {
       show(await answer.text(), false);
       etag = answer.headers.get("etag");
     }
   } catch {
-    // No answer from the gateway: keep the current content.
+    // The gateway does not respond, so the current content is kept.
   } finally {
     running = false;
   }
@@ -122,7 +123,7 @@ document.addEventListener("submit", async (event) => {
   if (!form) return;
   event.preventDefault();
   const body = new URLSearchParams(new FormData(form, event.submitter));
-  // `form.action` would be a button named "action", if any.
+  // If the form had a button named "action", `form.action` would be this button.
   const url = new URL(form.getAttribute("action") ?? location.href, location.href);
   if (form.getAttribute("method") !== "post") {
     url.search = body;
@@ -133,7 +134,7 @@ document.addEventListener("submit", async (event) => {
   }
   const answer = await fetch(url, { method: "POST", body, headers: { accept: "text/html" }, cache: "no-store" });
   if (answer.ok) for (const fold of document.querySelectorAll("details[data-edit][open]")) if (fold.contains(form)) fold.open = false;
-  // A redirect to another page means that the subject of this page no longer exists.
+  // A redirect to another page means that the item of this page no longer exists.
   if (answer.redirected && new URL(answer.url).pathname !== location.pathname) {
     location.href = answer.url;
     return undefined;
@@ -166,7 +167,7 @@ document.addEventListener("input", (event) => {
   event.target.closest("form")?.setAttribute("data-dirty", "");
 });
 
-// Opening an email marks it as read.
+// When an email is opened, it is marked as read.
 const unread = document.querySelector("form[data-read-on-view]");
 if (unread) {
   fetch(unread.getAttribute("action"), { method: "POST", body: new URLSearchParams(new FormData(unread)), headers: { accept: "text/html" } }).then(refresh, () => {});

@@ -1,5 +1,5 @@
-// Features of every page: theme, menu, copy buttons, times, keyboard, and links into folded parts.
-// Pages work without them.
+// The features that every page has: theme, menu, copy buttons, times, keyboard, and links into
+// folded parts. Pages work without them.
 
 const $$ = (selector, root = document) => root.querySelectorAll(selector);
 
@@ -12,7 +12,7 @@ theme.addEventListener("change", () => {
     if (theme.value) localStorage.setItem("theme", theme.value);
     else localStorage.removeItem("theme");
   } catch {
-    // Storage is disabled: the choice is lost with the page.
+    // Storage is disabled, so the choice is lost when the page is closed.
   }
   if (theme.value) root.dataset.theme = theme.value;
   else delete root.dataset.theme;
@@ -54,8 +54,9 @@ document.addEventListener("click", (event) => {
   if (button) copy(button);
 });
 
-// Times: relative in lists; elsewhere local, then relative; everywhere local and UTC on hover. A
-// `datetime` without seconds means a whole minute.
+// Times are relative in lists. Elsewhere, they are local, followed by the relative time.
+// Everywhere, hovering shows the local time and UTC. A `datetime` without seconds means a whole
+// minute.
 const words = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 const UNITS = [["year", 31_536_000], ["month", 2_592_000], ["day", 86_400], ["hour", 3_600], ["minute", 60]];
 function age(date, isMinute) {
@@ -80,7 +81,7 @@ export function showTimes(root = document) {
 showTimes();
 setInterval(showTimes, 10_000);
 
-// Keyboard: up and down in tables of links, / for the search
+// Keyboard: up and down in tables of links, / for the search.
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const row = event.target.closest?.(".rows tr");
@@ -101,7 +102,7 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-// A deep link unfolds its target
+// A link to a folded part unfolds it.
 function openTarget() {
   const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
   for (let fold = target?.closest?.("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;

@@ -1,4 +1,4 @@
-// The search of the API reference: shows operations that contain every word typed so far.
+// The search of the API reference: shows the operations that contain every word typed so far.
 
 const search = document.querySelector("#search");
 const rows = [...document.querySelectorAll("tr[data-words]")];
@@ -26,6 +26,6 @@ if (search) {
     event.preventDefault();
     document.querySelector("tr[data-words]:not([hidden]) a.row")?.focus();
   });
-  // Redirect error codes in this page's URL to the errors page.
+  // Redirects error codes in the URL of this page to the page about errors.
   if (location.hash && !document.getElementById(location.hash.slice(1))) location.replace(`/docs/errors${location.hash}`);
 }

@@ -1,5 +1,5 @@
-// Runs before the page is drawn: sets the chosen theme, and adds the class `js` to tell the styles
-// that scripts are enabled.
+// Runs before the page is drawn. Sets the chosen theme, and adds the class `js`, which tells the
+// styles that scripts are enabled.
 (() => {
   const root = document.documentElement;
   root.classList.add("js");
@@ -7,6 +7,6 @@
     const theme = localStorage.getItem("theme");
     if (theme) root.dataset.theme = theme;
   } catch {
-    // Storage is disabled: use the system's theme.
+    // Storage is disabled, so the system's theme is used.
   }
 })();

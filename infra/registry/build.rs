@@ -1,3 +1,3 @@
-//! Links this crate's function (`infra/link`).
+//! Links the function of this crate (`infra/link`).
 
 include!("../../infra/link/functions.rs");

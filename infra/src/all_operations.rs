@@ -1,4 +1,4 @@
-//! `docs/all-operations.md`: one line per operation.
+//! `docs/all-operations.md`: contains one line per operation.
 
 use std::fmt::Write as _;
 
@@ -26,7 +26,7 @@ fn access(operation: &Operation) -> &'static str {
     }
 }
 
-/// Renders the document, in the order of the areas' lists.
+/// Renders the document in the order in which the areas list their operations.
 pub fn document(operations: &[Operation]) -> String {
     let mut document = HEAD.to_owned();
     for operation in operations {

@@ -1,4 +1,4 @@
-//! The rendered files that are checked in.
+//! The rendered files that are checked in to the repository.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use crate::scorecard::Scorecard;
 pub use crate::workspace::root;
 use crate::{all_operations, binaries, error_codes, openapi, operations, pages, providers, quotas, template, watch};
 
-/// A file with its current text and its rendered text.
+/// A file with its current text and the text that it should have.
 #[derive(Debug)]
 pub struct File {
     pub path: PathBuf,
@@ -19,7 +19,7 @@ pub struct File {
 
 type Render = fn() -> anyhow::Result<String>;
 
-/// The files whose paths are fixed, and what they contain.
+/// The files whose paths are fixed, with their content.
 const DOCUMENTS: [(&str, Render); 8] = [
     (WATCH, || Ok(watch::document(&operations::all()))),
     ("docs/all-operations.md", || Ok(all_operations::document(&operations::all()))),
@@ -27,7 +27,7 @@ const DOCUMENTS: [(&str, Render); 8] = [
     ("docs/api/quotas.md", || Ok(quotas::document(&operations::all()))),
     ("docs/errors.md", || Ok(error_codes::document())),
     ("docs/security/scorecard.md", || Ok(Scorecard::read(&root())?.document())),
-    // Its URLs are placeholders, which are replaced by the function that serves it.
+    // The page contains placeholders for URLs, which the function that serves it replaces.
     ("functions/content/src/openapi.json", || Ok(openapi::lines(&openapi::json(catalog::API_URL, catalog::SITE_URL)?))),
     ("infra/console/page.html", pages::console),
 ];
@@ -37,7 +37,7 @@ pub const WATCH: &str = "CargoLambda.toml";
 
 impl File {
     fn rendered(path: PathBuf, wanted: String) -> Self {
-        // The file does not exist before the first rendering.
+        // Before the first rendering, the file does not exist.
         let found = std::fs::read_to_string(&path).unwrap_or_default();
         Self { path, found, wanted }
     }
@@ -46,7 +46,7 @@ impl File {
         self.found == self.wanted
     }
 
-    /// Writes the wanted text, or removes the file if that is empty.
+    /// Writes the wanted text, or removes the file if the wanted text is empty.
     pub fn write(&self) -> anyhow::Result<()> {
         let written = if self.wanted.is_empty() {
             std::fs::remove_file(&self.path)
@@ -57,8 +57,8 @@ impl File {
     }
 }
 
-/// `infra/template.yaml` and its nested stacks. The wanted text of a former area's stack is empty,
-/// so that it is removed.
+/// `infra/template.yaml` and the stacks nested in it. The wanted text for the stack of an area that
+/// no longer exists is empty, so the stack's file is removed.
 pub fn template_files() -> anyhow::Result<Vec<File>> {
     let infra = root().join("infra");
     let mut files: Vec<File> = Vec::new();

@@ -1,24 +1,24 @@
-//! The paths of the public content, as seen by a distribution.
+//! The paths of the public content in a distribution.
 
 use serde::Serialize;
 use utoipa::openapi::{RefOr, Schema};
 
 use crate::operation::Operation;
 
-/// A path or path pattern that a distribution may cache.
+/// A path, or a pattern for paths, that a distribution may cache.
 #[derive(Serialize)]
 pub(crate) struct ContentPath {
     path: String,
-    /// Its query parameter, the only part of a query in the cache key: otherwise, callers could
-    /// bypass the cache by adding something to a query.
+    /// The query parameter in the cache key. The rest of a query is not part of the key, because
+    /// callers could otherwise bypass the cache by adding something to the query.
     pub(crate) parameter: Option<String>,
 }
 
 impl ContentPath {
     pub(crate) fn of(operation: &Operation) -> Vec<Self> {
         let parameter = parameter(operation);
-        // `*` also matches slashes, so it is used only at the end of a path, and at the root only
-        // after a unique prefix.
+        // `*` also matches slashes, so it is used only at the end of a path, and directly below the
+        // root only after a unique prefix.
         match operation.route.path.split_once('{') {
             Some(("/", _)) => {
                 let of = |name: &str| parameter.clone().filter(|_| name == site::PAGED);
@@ -32,8 +32,8 @@ impl ContentPath {
     }
 }
 
-/// The pattern of a document at the root. Feeds share one pattern, and so do texts for language
-/// models, because a distribution has at most 25 of them.
+/// The pattern of a document directly below the root. A distribution supports at most 25 patterns,
+/// so all feeds share one pattern, as do all texts for language models.
 fn pattern(name: &str) -> String {
     match name {
         _ if name.starts_with("feed.") => "/feed.*".to_owned(),
@@ -42,7 +42,7 @@ fn pattern(name: &str) -> String {
     }
 }
 
-/// The query parameter of an operation that serves content; there is at most one.
+/// The query parameter of an operation that serves content; such an operation has at most one.
 fn parameter(operation: &Operation) -> Option<String> {
     match &operation.description.query.as_ref()?.schema {
         RefOr::T(Schema::Object(object)) => object.properties.keys().next().cloned(),

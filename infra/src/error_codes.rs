@@ -1,4 +1,4 @@
-//! `docs/errors.md`: an entry for each error code.
+//! `docs/errors.md`: contains an entry for each error code.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use textwrap::{Options, WordSeparator, WordSplitter};
 
 use crate::openapi::catalog::{self, CodeEntry};
 
-/// The line width of wrapped prose.
+/// The width of the lines of wrapped prose.
 const WIDTH: usize = 100;
 
 const HEAD: &str = "\
@@ -21,7 +21,8 @@ change; messages may.
 
 ";
 
-/// Renders the document: product API codes, then content API codes, each sorted by name.
+/// Renders the document with the codes of the product API, followed by those of the content API,
+/// both sorted by name.
 pub fn document() -> String {
     let mut document = HEAD.to_owned();
     let (mut product, mut content): (Vec<_>, Vec<_>) =

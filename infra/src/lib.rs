@@ -1,12 +1,12 @@
-//! Everything derived from the operations, except the gateway: the deployment template, the routes
-//! of `cargo lambda watch`, the OpenAPI document, its reference pages and the list of operations.
-//! The crate also has the other pages of a gateway, the documents about error codes and security
-//! standards, and `infra new`.
+//! Everything that is derived from the operations, except for the gateway: the deployment template,
+//! the routes of `cargo lambda watch`, the OpenAPI document, its reference pages and the list of
+//! operations. The crate also contains the other pages of a gateway, the documents about error
+//! codes and security standards, and `infra new`.
 //!
-//! The operations come from [`operations::all`], so a new operation appears everywhere once it is
-//! in its area's list. Some of the results are checked in, such as the template, the watch routes
-//! and the list of all operations: `cargo run -p infra -- render` writes these files and, with
-//! `--check`, reports outdated ones.
+//! The operations come from [`operations::all`], so a new operation appears everywhere once its
+//! area lists it. Some of the results are checked in, for example the template, the watch routes
+//! and the list of all operations: `cargo run -p infra -- render` writes these files. With
+//! `--check`, the command reports outdated files instead.
 
 pub mod all_operations;
 pub mod binaries;
@@ -31,7 +31,7 @@ mod workspace;
 
 pub use operation::Operation;
 
-/// The documents and events, as listed by `build.rs`.
+/// The documents and events listed by `build.rs`.
 mod embedded {
     include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
 }

@@ -1,5 +1,5 @@
-//! `cargo run -p infra -- render`: writes the rendered files that are checked in, mostly derived
-//! from the operations. `new` creates an operation. Other commands print derived documents or write
+//! `cargo run -p infra -- render`: writes the rendered files that are checked in, most of which are
+//! derived from the operations. `new` creates an operation. Other commands print documents or write
 //! generated data.
 
 use std::path::PathBuf;
@@ -12,7 +12,8 @@ use infra::new::{NewOperation, OperationRequest};
 use infra::{openapi, operations};
 use model::password::common;
 
-/// Renders the checked-in files, mostly derived from the operations, and creates operations.
+/// Renders the files that are checked in, most of which are derived from the operations, and
+/// creates operations.
 #[derive(Parser)]
 struct Arguments {
     #[command(subcommand)]
@@ -39,7 +40,7 @@ enum Command {
     },
     /// Writes the table of common, rejected passwords.
     CommonPasswords {
-        /// Lists of passwords: one per line, or a JSON array.
+        /// Lists of passwords, as JSON arrays or with one password per line.
         #[arg(required = true)]
         lists: Vec<PathBuf>,
     },
@@ -48,7 +49,7 @@ enum Command {
         /// Base URL of the service in the document.
         #[arg(long, default_value = "http://localhost:8787")]
         api_url: String,
-        /// Base URL of the public content, if different.
+        /// Base URL of the public content, if it is different.
         #[arg(long)]
         site_url: Option<String>,
     },
@@ -80,7 +81,7 @@ fn new(asked: OperationRequest) -> anyhow::Result<()> {
     if !formatted.is_ok_and(|status| status.success()) {
         eprintln!("rustfmt failed: format the new files with `cargo fmt --all`");
     }
-    // Render in another process, because this one was built without the new operation.
+    // Another process renders, because this process was built without the new operation.
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let rendered = process::Command::new(cargo).args(["run", "--quiet", "-p", "infra", "--", "render"]).current_dir(root).status();
     ensure!(rendered.context("cannot run cargo")?.success(), "the operation was created, but `cargo run -p infra -- render` failed");

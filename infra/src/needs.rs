@@ -1,21 +1,23 @@
-//! What a function, or at least one function of a stack, needs beyond the common resources.
+//! The needs of a function, or of at least one function of a stack, in addition to the resources
+//! that all functions have.
 
 use std::collections::BTreeSet;
 
 use api::http::{Interface, Need, Route};
 
-/// Memory of a function, in MB.
+/// The memory of a function, in MB.
 pub const MEMORY: u16 = 256;
-/// Memory of a function that hashes passwords or makes keys, in MB; gives a Lambda a whole core.
+/// The memory of a function that hashes passwords or makes keys, in MB; with this much memory, a
+/// Lambda gets a whole core.
 pub const HASHING_MEMORY: u16 = 1769;
 /// The timeout of a function, in seconds. API Gateway waits for 30 seconds, but an operation that
-/// takes more than ten is broken.
+/// takes more than ten seconds is broken.
 pub const TIMEOUT: u16 = 10;
-/// The timeout of a function that calls providers, in seconds: the time limit of all calls together
-/// (`PROVIDERS_TIMEOUT` of the crate `net`), plus a reserve.
+/// The timeout of a function that calls providers, in seconds: the time limit for all calls
+/// together (`PROVIDERS_TIMEOUT` of the crate `net`), plus a reserve.
 const PROVIDERS_TIMEOUT: u16 = 25;
 
-/// Needs, by their names in the templates.
+/// Needs, and their names in the templates.
 pub(crate) type Names = BTreeSet<&'static str>;
 
 /// The name of a need in the templates.
@@ -34,8 +36,8 @@ pub(crate) fn names(needs: impl IntoIterator<Item = Need>) -> Names {
     needs.into_iter().map(name).collect()
 }
 
-/// The needs of an operation's function: those listed in its route, and those implied by the
-/// route's other properties.
+/// The needs of an operation's function: those that its route lists, and those that follow from
+/// other properties of the route.
 pub(crate) fn names_for_route(route: &Route) -> Names {
     let mut names = names(route.needs.iter());
     names.extend((route.interface == Interface::Content).then_some("content"));

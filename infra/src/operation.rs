@@ -1,4 +1,5 @@
-//! An operation, as seen by the tools: its route, and the description derived from its handler.
+//! An operation as the tools see it: its route, and the description that is derived from its
+//! handler.
 
 use api::http::{Description, Route};
 
@@ -9,13 +10,13 @@ pub struct Operation {
 }
 
 impl Operation {
-    /// The area of the operation: the first word of its name, and the name of the folder in
+    /// The area of the operation, which is the first word of its name and the name of its folder in
     /// `functions/`.
     pub fn area(&self) -> &'static str {
         self.route.name.split('-').next().unwrap_or(self.route.name)
     }
 
-    /// The name of the operation without its area, as in the file names
+    /// The name of the operation without its area, as in the names of the files
     /// `events/<area>/<name>.json`.
     pub fn short_name(&self) -> &'static str {
         self.route.name.split_once('-').map_or(self.route.name, |(_, name)| name)

@@ -20,15 +20,15 @@ impl Register for Visitor {
     }
 }
 
-/// Every operation of the service, in the order of the areas' lists.
+/// Every operation of the service, in the order in which the areas list them.
 pub fn all() -> Vec<Operation> {
     let mut visitor = Visitor::default();
     all_operations(&mut visitor);
     visitor.0
 }
 
-/// The operations of the APIs: every operation but the pages, which are for people and whose forms
-/// no program should send.
+/// The operations of the APIs. Pages are left out: they are for people, and no program should send
+/// their forms.
 pub fn of_apis() -> Vec<Operation> {
     all().into_iter().filter(|operation| operation.route.interface != Interface::Pages).collect()
 }

@@ -1,4 +1,4 @@
-//! `docs/api/providers.md`: each provider's entry in the catalog.
+//! `docs/api/providers.md`: describes the catalog's entry for each provider.
 
 use std::fmt::Write as _;
 
@@ -136,7 +136,7 @@ pub fn document() -> String {
     document
 }
 
-/// A list entry, wrapped at 100 characters.
+/// A list entry whose text is wrapped at 100 characters.
 fn wrapped(text: &str) -> String {
     let (mut lines, mut line) = (String::new(), String::new());
     for word in text.split_whitespace() {

@@ -1,4 +1,4 @@
-//! `docs/api/quotas.md`: how much clients can create.
+//! `docs/api/quotas.md`: says how much clients can create.
 
 use std::fmt::Write as _;
 

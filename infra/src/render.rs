@@ -1,5 +1,5 @@
-//! Renders templates of files: blocks leave no empty lines, missing values are errors, and HTML is
-//! escaped depending on the file's name.
+//! Renders the templates of files. Blocks leave no empty lines, missing values are errors, and the
+//! file's name determines whether HTML is escaped.
 
 use anyhow::Context as _;
 use minijinja::syntax::SyntaxConfig;
@@ -10,7 +10,7 @@ use serde::Serialize;
 /// The name and the text of a template.
 pub(crate) type Source = (&'static str, &'static str);
 
-/// Renders the template of a file, which may import the templates in `imports`.
+/// Renders the template of a file. The template may import the templates in `imports`.
 pub(crate) fn render_with((name, source): Source, imports: &[Source], context: impl Serialize) -> anyhow::Result<String> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
@@ -23,12 +23,12 @@ pub(crate) fn render_with((name, source): Source, imports: &[Source], context: i
     rendered.with_context(|| format!("cannot render {name}"))
 }
 
-/// A syntax that removes lines with only a block.
+/// A syntax that removes lines that contain only a block.
 pub(crate) fn syntax() -> Result<SyntaxConfig, minijinja::Error> {
     SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true).build()
 }
 
-/// Prose as escaped HTML, with text between backticks as code.
+/// Prose as escaped HTML, in which text between backticks becomes code.
 pub(crate) fn prose(text: &str) -> Value {
     let parts = text.split('`').enumerate().map(|(position, part)| match position % 2 {
         1 => format!("<code>{}</code>", HtmlEscape(part)),

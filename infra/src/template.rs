@@ -1,9 +1,10 @@
-//! The deployment template: a root stack with shared resources, and nested stacks with functions,
-//! one per area and one for the workers.
+//! The deployment template: a root stack with the shared resources, and nested stacks with
+//! functions, one for each area and one for the workers.
 //!
-//! The rendered template is checked in, so that deploying a release does not need Rust, and reviews
-//! show how a route changes permissions. Areas have separate stacks because CloudFormation allows
-//! 500 resources per stack, and an operation's function takes five or six.
+//! The rendered template is checked in, so that deploying a release does not require Rust, and so
+//! that reviews show how a route changes permissions. Areas have separate stacks because
+//! CloudFormation allows 500 resources per stack, and the function of an operation takes five or
+//! six.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -27,22 +28,22 @@ const AREA: Source = ("area.yaml", include_str!("../template/area.yaml.j2"));
 const WORKERS: Source = ("workers.yaml", include_str!("../template/workers.yaml.j2"));
 /// The name of the workers' stack in the root stack.
 pub const WORKERS_STACK: &str = "Workers";
-/// The method of a route for all methods.
+/// The method of a route that accepts all methods.
 pub const ANY: &str = "ANY";
 
-/// Data for the templates of all stacks.
+/// Data for the templates of every stack.
 #[derive(Serialize)]
 struct Context {
     areas: Vec<Area>,
     /// The paths that a distribution may cache.
     content_paths: Vec<ContentPath>,
-    /// The query parameters of these paths.
+    /// The query parameters of the paths that may be cached.
     content_parameters: BTreeSet<String>,
-    /// The path pattern of images, which a distribution fetches from their bucket.
+    /// The path pattern of images, which a distribution fetches from the bucket for images.
     image_paths: String,
-    /// The partition of the public content, reserved for the functions that serve it.
+    /// The partition of the public content, which only the functions that serve it may read.
     content_partition: &'static str,
-    /// The keys of the routes that have their own throttle.
+    /// The keys of the routes that have a separate throttle.
     costly: Vec<String>,
     indexes: [table::Index; 2],
     limits: Vec<LimitParameter>,
@@ -50,7 +51,8 @@ struct Context {
     memory: u16,
     hashing_memory: u16,
     timeout: u16,
-    /// The name of the stream's reader, for the alarm when it falls behind.
+    /// The name of the function that reads the stream, for the alarm that fires when it falls
+    /// behind.
     changes_name: &'static str,
     trail_name: &'static str,
 }
@@ -60,9 +62,9 @@ struct Context {
 struct Area {
     name: String,
     id: String,
-    /// The optional stack parameters that this area needs.
+    /// The optional parameters of the stack that this area needs.
     needs: Names,
-    /// The stack deployed before this one.
+    /// The stack that is deployed before this one.
     after: String,
 }
 
@@ -90,12 +92,12 @@ struct WorkersContext<'a> {
     webhooks: Function,
 }
 
-/// A template parameter that sets a limit.
+/// A parameter of the template that sets a rate limit.
 #[derive(Debug, Serialize)]
 struct LimitParameter {
     id: String,
     variable: String,
-    /// The limit: a number of requests, and the period in seconds.
+    /// The limit: a number of requests, and a period in seconds.
     rate: String,
     summary: &'static str,
 }
@@ -111,7 +113,7 @@ impl LimitParameter {
 #[derive(Debug, Serialize)]
 struct Function {
     name: String,
-    /// The prefix of the logical ids of its resources.
+    /// The prefix of the logical ids of the function's resources.
     id: String,
     summary: String,
     needs: Names,
@@ -120,8 +122,8 @@ struct Function {
     actions: Vec<String>,
     mail: Vec<String>,
     queries: bool,
-    /// Patterns of the partition keys that the function may use. If empty, all except the partition
-    /// of the public content.
+    /// Patterns of the partition keys that the function may use. If empty, the function may use all
+    /// partitions except that of the public content.
     partitions: &'static [&'static str],
     /// The keys of the function's routes in the HTTP API.
     routes: Vec<RouteKey>,
@@ -133,7 +135,7 @@ struct RouteKey {
     key: String,
 }
 
-/// The logical id of a function, such as `AuthPasswordSignUp` for `auth-password-sign-up`.
+/// The logical id of a function, for example `AuthPasswordSignUp` for `auth-password-sign-up`.
 pub fn logical_id(name: &str) -> String {
     let capitalised = name.split(['-', '_']).filter_map(|word| {
         let mut letters = word.chars();
@@ -142,21 +144,21 @@ pub fn logical_id(name: &str) -> String {
     capitalised.collect()
 }
 
-/// The area of a function: the first word of its name, and the name of its stack.
+/// The area of a function, which is the first word of its name and the name of its stack.
 pub fn area(name: &str) -> &str {
     name.split('-').next().unwrap_or(name)
 }
 
-/// A route's key in API Gateway with this method.
+/// The key that a route with this method has in API Gateway.
 pub fn route_key(method: &str, route: &Route) -> String {
     format!("{method} {}", gateway_path(route.path))
 }
 
-/// The method part of the route key of an operation's first route. If a path has only GET, the
-/// function gets all methods, and itself refuses all except GET and HEAD: HEAD would need its own
+/// The method in the key of an operation's first route. If a path supports only GET, the function
+/// gets requests with any method, and rejects all except GET and HEAD: HEAD would need a separate
 /// route, and an API has at most 300 routes by default. Paths that overlap, such as `/{document}`
-/// and `/health`, keep a route per method, because which of two overlapping routes wins must not
-/// depend on `ANY`.
+/// and `/health`, keep a route for each method, because `ANY` must not decide which of two
+/// overlapping routes wins.
 fn main_method(route: &Route, all: &[Operation]) -> &'static str {
     let others = all.iter().map(|operation| &operation.route).filter(|other| other.name != route.name);
     let overlaps = |other: &Route| route.matches(other.path) || other.matches(route.path);
@@ -176,7 +178,7 @@ impl Function {
         let route = &operation.route;
         let (id, method) = (logical_id(route.name), main_method(route, all));
         let mut routes = vec![RouteKey { id: format!("{id}Route"), key: route_key(method, route) }];
-        // API Gateway sends no HEAD requests to GET routes, although every GET handler answers
+        // API Gateway sends no HEAD requests to GET routes, although every GET handler supports
         // them.
         if method == Verb::Get.name() {
             routes.push(RouteKey { id: format!("{id}HeadRoute"), key: route_key("HEAD", route) });
@@ -190,8 +192,8 @@ impl Function {
             timeout: needs::timeout(route),
             actions: actions("dynamodb", route.actions()),
             mail: Vec::new(),
-            // A function restricted to some partitions may not query indexes, because patterns of
-            // the table's partition keys cannot restrict an index.
+            // A function that is restricted to some partitions may not query indexes, because
+            // patterns for the table's partition keys cannot restrict an index.
             queries: route.table.actions.contains(&TableAction::Query) && route.table.partitions.is_empty(),
             partitions: route.table.partitions,
             routes,
@@ -217,7 +219,7 @@ impl Function {
     }
 }
 
-/// The combined needs of these functions.
+/// The needs of all these functions together.
 fn together(functions: &[Function]) -> Names {
     functions.iter().flat_map(|function| &function.needs).copied().collect()
 }
@@ -235,8 +237,8 @@ fn context(operations: &[Operation], areas: &BTreeMap<String, Vec<Function>>) ->
     let content =
         operations.iter().filter(|operation| operation.route.interface == Interface::Content && !operation.route.needs.has(Need::Images));
     let content_paths: Vec<ContentPath> = content.flat_map(ContentPath::of).collect();
-    // Workers are deployed first, so that the worker that reads an area's outbox entries has the
-    // same version or a newer one.
+    // Workers are deployed first, so that the worker that reads the outbox entries of an area has
+    // the same version as the area or a newer one.
     let before = std::iter::once(WORKERS_STACK.to_owned()).chain(areas.keys().map(|name| logical_id(name)));
     let costly = operations.iter().map(|operation| &operation.route).filter(|route| route.is_costly());
     Context {
@@ -261,7 +263,7 @@ fn context(operations: &[Operation], areas: &BTreeMap<String, Vec<Function>>) ->
     }
 }
 
-/// The texts of all templates, each with its path below `infra/`.
+/// The texts of all templates, with their paths below `infra/`.
 pub fn render(operations: &[Operation]) -> anyhow::Result<BTreeMap<PathBuf, String>> {
     let areas = areas(operations);
     let context = context(operations, &areas);
@@ -276,7 +278,7 @@ pub fn render(operations: &[Operation]) -> anyhow::Result<BTreeMap<PathBuf, Stri
     let endings = Function::from_worker(&ENDINGS, "Finishes deletions that outlast their request", None);
     let trail = Function::from_worker(&TRAIL, "Links new entries into the chains of audit trails", None);
     let webhooks = Function::from_worker(&WEBHOOKS, "Delivers the events of webhooks", None);
-    // The workers' stack gets the secret as a parameter, because some workers need it.
+    // The stack of the workers gets the secret as a parameter, because some workers need it.
     let needs = needs::names([Need::Secret]);
     let workers = WorkersContext { all: &context, needs, outbox, changes, reports, endings, trail, webhooks };
     files.insert("stacks/workers.yaml".into(), render::render_with(WORKERS, &[SHARED], workers)?);

@@ -1,5 +1,5 @@
-//! The routes of `cargo lambda watch`: `CargoLambda.toml`, which `cargo lambda` reads from its
-//! working directory, so that one process serves every operation at its path.
+//! Renders the routes of `cargo lambda watch`: `CargoLambda.toml`, which `cargo lambda` reads from
+//! its working directory. With these routes, one process serves every operation at its path.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,7 +14,7 @@ const HEAD: &str = "\
 [watch.router]
 ";
 
-/// Renders the file: each path with the function of each method.
+/// Renders the file, which maps the methods of each path to functions.
 pub fn document(operations: &[Operation]) -> String {
     let mut paths: BTreeMap<String, Vec<(&str, &str)>> = BTreeMap::new();
     for Operation { route, .. } in operations {

@@ -18,16 +18,16 @@ import time
 
 from service import LINK, PASSWORD, Service, end
 
-# How many requests run concurrently.
+# The number of requests that run at the same time.
 AT_ONCE = 8
 MAX_WAIT = 30.0
 ATTACKS = 16
-# Roughly how many items the honest user, who requests emails during each attack, leaves in the
-# table.
+# The approximate number of items that the honest user leaves in the table by requesting emails
+# during each attack.
 OWN = 40
 
-# `reached` is the part of an email address that identifies this attack's emails: emails from the
-# previous attack may still be queued.
+# `reached` is the part of an email address that identifies the emails of this attack, because
+# emails of the previous attack may still be queued.
 Attack = collections.namedtuple("Attack", "name requests send refused reached mails items")
 NOBODY = None
 
@@ -120,7 +120,7 @@ def attacks(service):
     yield Attack("sign-in codes, each network, with bot challenges", 300, lambda n: code(
         networks(), stranger(asked, n)), 190, asked, 60, 2500)
     yield Attack("addresses of anonymous users, with bot challenges", 100, at_new(verify, added), 100, added, 0, 2000)
-    # Anonymous users may not invite anyone.
+    # Anonymous users may not send invitations.
     yield Attack("invitations by anonymous users", 100, at_new(invite, invited), 0, invited, 0, 3000)
     yield Attack("primary addresses of anonymous users", 100, at_new(rename, named), 0, named, 0, 1200)
     yield Attack("addresses of manually created accounts, with bot challenges", 300, lambda n: verify(

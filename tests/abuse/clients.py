@@ -20,13 +20,13 @@ import time
 from service import Service, end
 
 SECONDS = 12.0
-# The bounds on the other client's response times, in seconds: `MAX_MEDIAN` for the median, and
-# `MAX_P99`, which is shorter than an attack, for the 99th percentile. On an idle machine, all
-# responses take less than 0.25 s. The bounds allow for a busy one, so that the test fails only if
-# the other client is locked out.
+# The bounds on the response times of the other client, in seconds: `MAX_MEDIAN` is for the median,
+# and `MAX_P99`, which is shorter than an attack, is for the 99th percentile. On an idle machine,
+# all responses take less than 0.25 s. The bounds allow for a busy machine, so that the test fails
+# only if the other client is locked out.
 MAX_MEDIAN = 2.0
 MAX_P99 = 9.0
-# A socket option of Linux; Python has no constant for it.
+# A socket option of Linux for which Python has no constant.
 IP_BIND_ADDRESS_NO_PORT = 24
 POST = "POST /api/v1/auth/password/sign-in HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
 
@@ -61,8 +61,8 @@ def credentials(service):
     return f"x-service-access-type: client\r\nx-service-project-id: {service.keys['GATELET_PROJECT_ID']}\r\n"
 
 
-# Each kind of client: name, what each connection sends first, number of connections, and whether
-# they trickle more bytes.
+# Each kind of client: its name, what each connection sends first, the number of connections, and
+# whether more bytes trickle in.
 KINDS = [
     ("silent connections", silent, 500, False),
     ("slow headers", slow_header, 500, True),
@@ -97,13 +97,13 @@ class Holder(threading.Thread):
 
     def connect(self):
         one = socket.socket()
-        # Delays the choice of a port until `connect`, so that each client address can use all
+        # Delays the choice of a port until `connect`, so that every client address can use all
         # ports.
         one.setsockopt(socket.IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1)
         one.bind((self.address, 0))
         one.settimeout(2 if self.said else 0)
         with contextlib.suppress(OSError):
-            # The gateway may close the connection, or stop reading from it.
+            # The gateway may close the connection or stop reading from it.
             one.connect_ex(("127.0.0.1", self.service.port))
             if self.said:
                 one.sendall(self.said)

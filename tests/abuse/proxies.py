@@ -25,10 +25,11 @@ from service import PASSWORD, Service, end, free_port
 
 PAGES = ["/", "/console", "/inbox", "/outbox", "/inbox/api/messages"]
 PERSON = {"accept": "text/html", "user-agent": "Mozilla/5.0", "sec-fetch-site": "none"}
-# Headers that make a request look local: sent by a browser or a program on the gateway's machine.
+# Headers that make a request look local, as if a browser or a program on the gateway's machine had
+# sent it.
 LOCAL = {"host": "localhost"}
 HERE, THERE = "127.0.1.1", "127.0.1.2"
-# How many sign-ins an IP address may attempt in ten minutes.
+# The number of sign-ins that an IP address may attempt in ten minutes.
 LIMIT = 60
 
 
@@ -51,7 +52,8 @@ def started(command, port, folder):
 
 
 def nginx(gateway, folder, trusted):
-    # By default, nginx does not forward the client's address; this line is from its documentation.
+    # By default, nginx does not forward the client's address, so this line from nginx's
+    # documentation is added.
     return nginx_with("proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;" if trusted else "", gateway, folder)
 
 
@@ -137,8 +139,8 @@ class Through:
             return answer.status, answer.headers
 
     def sign_in(self, address, headers=None):
-        # Each sign-in uses a different email address, because wrong passwords are also limited by
-        # address.
+        # Each sign-in uses a different email address, because wrong passwords are also limited per
+        # email address.
         body = {"email": f"{secrets.token_hex(6)}@people.example", "password": PASSWORD}
         return self.send(address, "POST", "/auth/password/sign-in", body, headers)[0]
 
@@ -158,7 +160,7 @@ def behind(proxy, gateway, trusted):
                 for who, headers in [("a person", PERSON), ("a program", {})]:
                     status, text = through.send(HERE, "GET", page, None, headers)
                     # The site's start page is public. Without a trusted proxy, people get the
-                    # gateway's own private page at `/` instead.
+                    # gateway's private page at `/` instead of the site's start page.
                     expected = (200,) if page == "/" and (who == "a program" or trusted) else (403, 404)
                     check(status in expected, f"{name}: {who} gets {status} at {page}: {str(text)[:200]}")
             statuses = [through.sign_in(HERE, {"x-forwarded-for": f"203.0.113.{number}"}) for number in range(LIMIT + 5)]
@@ -187,7 +189,7 @@ def behind_silent(proxy, gateway):
                 for who in [{**PERSON, **LOCAL}, LOCAL, {**LOCAL, "sec-fetch-site": "none"}]:
                     for key in keys:
                         status, text = through.send(HERE, "GET", path, None, {**who, **key})
-                        # Programs get the site's public start page at `/`.
+                        # Programs get the public start page of the site at `/`.
                         expected = 200 if path == "/" and "accept" not in who else 403
                         check(status == expected, f"{name}: {who} gets {status} at {path}")
                         check(not any(value in str(text) for value in secret), f"{name}: {who} gets a secret at {path}: {text}")

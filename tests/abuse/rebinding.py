@@ -30,7 +30,7 @@ PUBLIC = ["1.1.1.1", "2606:4700::1111"]
 INSIDE = ["127.0.0.1", "::1"]
 HTTPS, SMTP = 443, 587
 REDIRECT = "http://localhost:3000/callback"
-# Answers that contain addresses of the machine, in all their forms.
+# DNS responses that contain addresses of the machine, in all their forms.
 FORMS = {
     "plain": ["127.0.0.1"],
     "version6": ["::1"],
@@ -65,7 +65,7 @@ class Names(threading.Thread):
         self.counts[name, kind] += 1
         family, size = (socket.AF_INET6, 16) if kind == 28 else (socket.AF_INET, 4)
         addresses = [one for one in self.answers.get(name, lambda _: [])(number) if (":" in one) == (kind == 28)]
-        # The answers have no lifetime, so each connection needs a new one.
+        # The responses have no lifetime, so each connection needs a new lookup.
         records = b"".join(struct.pack(">HHHIH", 0xC00C, kind, 1, 0, size) + socket.inet_pton(family, one) for one in addresses)
         return query[:2] + struct.pack(">HHHHH", 0x8580, 1, len(addresses), 0, 0) + query[12:at + 5] + records
 
@@ -229,7 +229,7 @@ def mail(service, world):
             assert status == 200, answer
 
 
-# Each attack, and whether the attacker's own servers are called.
+# Each attack, and whether it calls the servers of the attacker.
 ATTACKS = [(sign_in, True), (each_lookup, True), (several, True), (forms, False), (webhooks, True), (mail, True)]
 
 

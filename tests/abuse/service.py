@@ -41,7 +41,7 @@ class Service:
     def __init__(self, gateway, options=(), environment=None):
         self.gateway, self.options, self.port = gateway, options, free_port()
         self.environment = {"GATELET_LIMITS": "standard", "GATELET_MAILS_PER_HOUR": "200", "GATELET_LOG": "error", **(environment or {})}
-        # Networks without other users. Each request of an attack may come from a new one.
+        # Networks without other users. Each request of an attack can come from a new network.
         self.networks = (f"127.{number // 250}.{number % 250 + 1}" for number in itertools.count(250))
 
     def __enter__(self):

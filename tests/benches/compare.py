@@ -28,7 +28,7 @@ def main(one, other, turns, connections):
         for of_one, of_other in zip(*asked):
             rates, cpu = [[], []], [[], []]
             for turn in range(turns):
-                # The gateways take turns at going first.
+                # The gateways take turns in going first.
                 for side in (0, 1) if turn % 2 else (1, 0):
                     _, path, headers, body = (of_one, of_other)[side]
                     process, _, base = sides[side]

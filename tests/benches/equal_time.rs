@@ -1,6 +1,6 @@
-//! The response time must not depend on the account. Passwords are hashed and limits are counted as
-//! in a deployment. Cases are measured in turns, and their medians may differ by at most three
-//! percent. To run it: `cargo bench -p tests --bench equal_time`.
+//! Tests that the response time does not depend on the account. Passwords are hashed and limits are
+//! counted as in a deployment. Cases are measured in turns, and their medians may differ by at most
+//! three percent. To run it: `cargo bench -p tests --bench equal_time`.
 #![expect(clippy::expect_used, reason = "a benchmark fails if something is missing")]
 
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ use wire::id::UserId;
 const SIGN_IN: &str = "/api/v1/auth/password/sign-in";
 const SEND_RESET: &str = "/api/v1/auth/password/send-reset-code";
 
-/// The allowed difference between medians.
+/// The allowed difference between the medians.
 const MARGIN: f64 = 0.03;
 
 const CASES: [(&str, &str); 4] = [
@@ -62,9 +62,9 @@ impl World {
         }
     }
 
-    /// Measures the cases in turns, starting each round with the next case, so that a machine
-    /// warming up or a growing table affects all alike. All must get the response of the first
-    /// case. Returns whether the medians are within the margin.
+    /// Measures the cases in turns. Each round starts with the next case, so that a machine that
+    /// warms up or a table that grows affects all cases alike. All cases must get the same response
+    /// as the first one. Returns whether the medians are within the margin.
     async fn measure(&self, name: &str, rounds: usize, path: &str, cases: &[(&str, &str)], body: impl Fn(&str) -> Value) -> bool {
         let client = self.app.client();
         let expected = client.post(path, body(cases[0].1)).await;

@@ -1,5 +1,5 @@
-//! How many items per second 64 writers put into the gateway's file, with a flush per item and with
-//! shared flushes. To run it: `cargo bench -p tests --bench flushes`.
+//! How many items per second 64 writers put into the gateway's file, either with a flush per item
+//! or with shared flushes. To run it: `cargo bench -p tests --bench flushes`.
 #![expect(clippy::expect_used, reason = "a benchmark fails if something is missing")]
 
 use std::time::Instant;

@@ -1,6 +1,6 @@
-//! What operations cost in this process: through the router, on the in-memory engine. argon2 is
-//! measured separately, so that it does not drown out the rest. To run it: `cargo bench -p tests
-//! --bench handlers`.
+//! The cost of operations in this process: through the router, on the in-memory engine. argon2 is
+//! measured separately, so that it does not drown out the rest. To run it:
+//! `cargo bench -p tests --bench handlers`.
 #![expect(clippy::expect_used, reason = "a benchmark fails if something is missing")]
 
 use criterion::{Criterion, criterion_group, criterion_main};

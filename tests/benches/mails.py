@@ -27,7 +27,7 @@ HEADERS = {
     "x-stack-access-type": "server",
     "x-stack-secret-server-key": f"ssk_{KEY}",
     "content-type": "application/json",
-    # The page key, for requests to the inbox.
+    # The page key, which requests to the inbox require.
     "authorization": f"Bearer page_{KEY}",
 }
 local = threading.local()
@@ -92,7 +92,7 @@ def one_mail(user):
 
 
 def all_users(gateway):
-    # The inbox keeps only the newest ten thousand emails, so it is emptied first.
+    # The inbox keeps only the ten thousand newest emails, so it is emptied first.
     local.__dict__.clear()
     local.connection = http.client.HTTPConnection("127.0.0.1", PORT, timeout=120)
     local.connection.request("DELETE", "/inbox/api/messages", headers=HEADERS)

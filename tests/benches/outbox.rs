@@ -1,7 +1,7 @@
-//! The cost of an outbox page of a hundred entries, by the total number of entries: through the
-//! router, on the embedded engine in memory. The pages are the first, one near the end, and the
-//! first of searches that find nothing or everything. To run it: `cargo bench -p tests --bench
-//! outbox`.
+//! The cost of an outbox page of a hundred entries, depending on the total number of entries:
+//! through the router, on the embedded engine in memory. The measured pages are the first one, one
+//! near the end, and the first pages of searches that find nothing or everything. To run it:
+//! `cargo bench -p tests --bench outbox`.
 #![expect(clippy::expect_used, reason = "a benchmark fails if something is missing")]
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
@@ -14,7 +14,7 @@ use wire::id::{BroadcastId, UserId};
 
 const PATH: &str = "/api/v1/emails/outbox";
 
-/// An outbox with this many scheduled entries.
+/// An outbox with this number of scheduled entries.
 async fn outbox(count: usize) -> TestApp {
     let app = TestApp::start().await;
     let source = Source { subject: Some("Hello".to_owned()), html: Some("<p>Hello</p>".to_owned()), ..Source::default() };
@@ -44,7 +44,7 @@ async fn page(app: &TestApp, query: &str) -> Value {
     answer.json()
 }
 
-/// The query for the page after this many pages.
+/// The query for the page that follows this number of pages.
 async fn far_behind(app: &TestApp, pages: usize) -> String {
     let mut query = String::new();
     for _ in 0..pages {

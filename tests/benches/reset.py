@@ -17,11 +17,11 @@ import time
 GATEWAY = sys.argv[1]
 PORT = 8799
 TURNS = 300
-# Seconds between requests, so that each request's email is sent before the next one.
+# Seconds between requests, so that the email of each request is sent before the next request.
 PAUSE = 0.06
-# This many consecutive wrong passwords lock an account's password.
+# After this many consecutive wrong passwords, the account's password is locked.
 WRONG = 100
-# Well-formed bcrypt hashes without known passwords.
+# Well-formed bcrypt hashes whose passwords nobody knows.
 IMPORTED = {
     10: "$2b$10$7EqJtq98hPqEX7fNZaFWoOhi5BqKxN4TqkQ2gYHk3nY1sJb0Q1c1e",
     12: "$2b$12$7EqJtq98hPqEX7fNZaFWoOhi5BqKxN4TqkQ2gYHk3nY1sJb0Q1c1e",
@@ -74,7 +74,7 @@ def measure(keys):
     names = ["nobody", "ada", "closed", "mail", *(f"bcrypt-{cost}" for cost in IMPORTED)]
     times = {f"{name}@example.com": [] for name in names}
     for turn in range(TURNS + 20):
-        # Each turn starts with another account, so that none is always first.
+        # Each turn starts with a different account, so that no account is always first.
         emails = list(times)
         for email in emails[turn % len(emails):] + emails[:turn % len(emails)]:
             time.sleep(PAUSE)

@@ -1,6 +1,6 @@
-//! The maximum processor time of sign-up rules: compiling fifty expensive rules, and evaluating
-//! them for the longest address. Fails if an evaluation takes five milliseconds. To run it: `cargo
-//! bench -p tests --bench sign_up_rules`.
+//! The maximum processor time of sign-up rules: fifty expensive rules are compiled, and evaluated
+//! for the longest address. Fails if an evaluation takes five milliseconds or more. To run it:
+//! `cargo bench -p tests --bench sign_up_rules`.
 #![expect(clippy::expect_used, reason = "a benchmark fails if something is missing")]
 
 use std::time::Duration;
@@ -13,10 +13,10 @@ use rustix::time::{ClockId, clock_gettime};
 use support::expensive_rules::{longest_address, sets};
 
 const MAX: Duration = Duration::from_millis(5);
-/// The shortest of this many measurements counts, because other processes delay some.
+/// The shortest of this many measurements counts, because other processes delay some of them.
 const TIMES: usize = 5;
 
-/// This thread's processor time so far.
+/// The processor time that this thread has used so far.
 fn taken() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec.try_into().expect("positive"), time.tv_nsec.try_into().expect("less than a second"))

@@ -1,7 +1,7 @@
-//! Webhooks in the gateway: events per second at a receiver, and an event's time from the change to
-//! the receiver; alone, next to an endpoint that never answers, and next to one that refuses
-//! connections. The data is on disk, and the workers are the gateway's. To run it: `cargo bench -p
-//! tests --bench webhooks --profile gateway`.
+//! Webhooks in the gateway: the number of events per second at a receiver, and the time of an event
+//! from the change to the receiver. Measured alone, next to an endpoint that never responds, and
+//! next to one that refuses connections. The data is on disk, and the gateway's workers deliver the
+//! events. To run it: `cargo bench -p tests --bench webhooks --profile gateway`.
 #![expect(clippy::expect_used, reason = "a benchmark fails if something is missing")]
 
 use std::collections::HashMap;
@@ -16,10 +16,10 @@ use futures_util::stream::iter;
 use serde_json::{Value, json};
 use support::webhooks::Disk;
 
-/// How many users are created at once.
+/// The number of users that are created at the same time.
 const MANY: usize = 3000;
 const CALLERS: usize = 16;
-/// How many users are created one after another.
+/// The number of users that are created one after another.
 const SINGLE: usize = 200;
 
 type Arrivals = Arc<Mutex<HashMap<String, Instant>>>;
@@ -41,7 +41,7 @@ async fn receiver(answers: bool) -> (String, Arrivals) {
     (url, arrived)
 }
 
-/// Creates users; returns when each was created.
+/// Creates users; returns the time at which each was created.
 async fn create(disk: &Disk, count: usize, callers: usize) -> HashMap<String, Instant> {
     let one = |number: usize| async move {
         let id = disk.server("/api/v1/users", json!({ "display_name": number.to_string() })).await["id"].clone();
@@ -50,7 +50,7 @@ async fn create(disk: &Disk, count: usize, callers: usize) -> HashMap<String, In
     iter((0..count).map(one)).buffer_unordered(callers).collect().await
 }
 
-/// Waits for all events; returns how long each took, in ascending order.
+/// Waits for all events; returns how long each of them took, in ascending order.
 async fn times(created: &HashMap<String, Instant>, arrived: &Arrivals) -> Vec<Duration> {
     loop {
         {
@@ -65,7 +65,7 @@ async fn times(created: &HashMap<String, Instant>, arrived: &Arrivals) -> Vec<Du
     }
 }
 
-/// The URL of a port on which nobody listens.
+/// The URL of a port on which nothing listens.
 async fn refusing() -> String {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
     format!("http://{}/", listener.local_addr().expect("an address"))

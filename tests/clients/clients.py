@@ -12,7 +12,7 @@ import urllib.request
 
 HERE = pathlib.Path(__file__).resolve().parent
 MODULES = HERE / "node_modules"
-# What OpenAPI Generator says about every 3.1 document, and about every schema with
+# Warnings of OpenAPI Generator about every 3.1 document, and about every schema with
 # `additionalProperties: false`.
 ALWAYS = ["OpenAPI 3.1 support is still in beta.", "Failed to get the schema name: null"]
 LABELS = {"Project": "PROJECT", "Client key": "CLIENT_KEY", "Server key": "SERVER_KEY"}

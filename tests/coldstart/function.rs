@@ -1,4 +1,4 @@
-//! One process of a function, from spawn to exit.
+//! A process of a function, from spawn to exit.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -14,17 +14,17 @@ use crate::table::Endpoint;
 
 /// The base URL of the public content.
 const SITE_URL: &str = "https://docs.example.com";
-/// A function that takes longer counts as hung.
+/// A function that takes longer than this counts as hung.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The results of one run. CPU time is all threads' user and kernel time.
+/// The results of a run. CPU time is the user and kernel time of all threads.
 pub(crate) struct Measurement {
     pub(crate) init: Duration,
     pub(crate) first: Duration,
     pub(crate) init_cpu: Duration,
     pub(crate) first_cpu: Duration,
     pub(crate) warm: Vec<Duration>,
-    /// The table's time for each warm response.
+    /// The time that the table took for each warm response.
     pub(crate) table: Vec<Duration>,
     /// The total CPU time of all warm responses.
     pub(crate) warm_cpu: Duration,
@@ -42,7 +42,7 @@ impl Drop for Process {
 }
 
 /// Starts a function, sends it events one after another, and stops it. The first event must
-/// succeed. The others may be rejected, because their change has already been made.
+/// succeed. Later events may be rejected, because their change has already been made.
 pub(crate) async fn measure(binary: &Path, endpoint: &Endpoint, app: &TestApp, events: Vec<String>) -> Result<Measurement, String> {
     let mut api = RuntimeApi::start().await;
     let mut command = Command::new(binary);
@@ -96,7 +96,7 @@ fn environment(endpoint: &Endpoint, app: &TestApp, runtime_api: &str) -> Vec<(&'
         ("AWS_ENDPOINT_URL_DYNAMODB", endpoint.url.clone()),
         ("GATELET_TABLE", TABLE.to_owned()),
         ("GATELET_API_URL", settings.api_url.clone()),
-        // On a local site, the endpoints for agents would refuse all other hosts.
+        // On a local site, the endpoints for agents would reject requests for all other hosts.
         ("GATELET_SITE_URL", SITE_URL.to_owned()),
         ("GATELET_STAGE", "measured".to_owned()),
     ];
@@ -111,8 +111,8 @@ async fn asked(api: &mut RuntimeApi, process: &mut Process) -> Instant {
         Ok(Some(FunctionStep::Fails(error))) => panic!("the function fails: {}", String::from_utf8_lossy(&error)),
         other => panic!("the function does not ask for an event: {other:?}, {:?}", process.0.try_wait()),
     };
-    // The kernel updates a thread's CPU time when the thread leaves the processor, so wait a little
-    // before reading it.
+    // The kernel updates the CPU time of a thread when the thread leaves the processor, so wait a
+    // little before reading it.
     tokio::time::sleep(Duration::from_millis(2)).await;
     asked
 }
@@ -125,7 +125,7 @@ async fn answered(api: &mut RuntimeApi) -> (Duration, axum::body::Bytes) {
     }
 }
 
-/// Whether the event succeeded or got a 405, with which `edge-fallback` answers its event.
+/// Whether the event succeeded or got a 405, which is the response of `edge-fallback` to its event.
 fn succeeded(body: &[u8]) -> bool {
     let answer: Value = serde_json::from_slice(body).unwrap();
     answer["statusCode"].as_u64().is_some_and(|status| status < 400) || answer["statusCode"] == 405

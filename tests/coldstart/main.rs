@@ -1,15 +1,15 @@
-//! Measures how functions start. The binary runs with a stand-in for Lambda's Runtime API and a
-//! table on an embedded engine.
+//! Measures how functions start. The program takes the place of Lambda's Runtime API, and provides
+//! a table on an embedded engine.
 //!
 //! ```sh
 //! cargo lambda build --release
 //! cargo run -p tests --bin coldstart -- content-get-app users-me-read
 //! ```
 //!
-//! Each run is a new process with a new table: *init* is the time from the start of the process to
-//! its first request for an event, *first* the time from there to the first response, and *warm*
-//! the median of later responses. These include the table's time, which is also shown separately;
-//! CPU time is only the function's.
+//! Each run starts a new process with a new table: *init* is the time from the start of the process
+//! to its first request for an event, *first* is the time from that request to the first response,
+//! and *warm* is the median of later responses. These times include the time of the table, which is
+//! also shown separately; CPU time is only that of the function.
 #![expect(clippy::unwrap_used, reason = "a measurement fails if something is missing")]
 
 #[path = "../api/events/mod.rs"]
@@ -37,19 +37,19 @@ use wire::clock::Clock;
 /// Starts functions as Lambda does, and measures their times, sizes and memory
 #[derive(Parser)]
 struct Cli {
-    /// The output folder of `cargo lambda build`
+    /// Output folder of `cargo lambda build`
     #[arg(long, value_name = "DIR", default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/lambda"))]
     functions: PathBuf,
-    /// How often each function starts; the results are medians
+    /// Number of times that each function starts; the results are medians
     #[arg(long, default_value_t = 9)]
     runs: usize,
-    /// How many events follow the first one in each run
+    /// Number of events after the first one in each run
     #[arg(long, default_value_t = 20)]
     warm: usize,
-    /// How the table is reached; both ways by default
+    /// How functions connect to the table; by default, in both ways
     #[arg(long)]
     transport: Option<Transport>,
-    /// The names of the functions; by default, all built ones with an event
+    /// Names of functions; by default, all functions that are built and have an event
     names: Vec<String>,
 }
 
@@ -78,13 +78,13 @@ fn binary(folder: &std::path::Path, name: &str) -> PathBuf {
     folder.join(name).join("bootstrap")
 }
 
-/// The names of all built functions with an event.
+/// The names of all functions that are built and have an event.
 fn all(folder: &std::path::Path) -> Vec<String> {
     let names = events::events().into_iter().map(|(name, _)| name);
     names.filter(|name| binary(folder, name).is_file()).collect()
 }
 
-/// Measures all runs of a function; fails if a run's first event is rejected.
+/// Measures all runs of a function. Fails if the first event of a run is rejected.
 async fn all_runs(cli: &Cli, name: &str, transport: Transport) -> Result<Vec<Measurement>, String> {
     let mut runs = Vec::with_capacity(cli.runs);
     for _ in 0..cli.runs {
@@ -93,7 +93,7 @@ async fn all_runs(cli: &Cli, name: &str, transport: Transport) -> Result<Vec<Mea
     Ok(runs)
 }
 
-/// Measures one run of a function, with a table that makes its event succeed.
+/// Measures a run of a function on a table in which its event succeeds.
 async fn run(cli: &Cli, name: &str, transport: Transport) -> Result<Measurement, String> {
     let now = Clock::system().now();
     let start: jiff::Timestamp = support::START.parse().unwrap();

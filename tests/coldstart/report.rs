@@ -1,4 +1,4 @@
-//! The results of a function's runs: medians, but the maximum for memory.
+//! The results of a function's runs: medians and, for memory, the maximum.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -14,17 +14,17 @@ use crate::table::Transport;
 pub(crate) struct Row {
     name: String,
     transport: Transport,
-    /// The sizes of the binary and its zip for Lambda, in bytes.
+    /// The sizes of the binary and of its zip file for Lambda, in bytes.
     size: usize,
     zipped: usize,
     init: Duration,
     first: Duration,
-    /// The CPU time of init plus the first response.
+    /// The CPU time of init and the first response together.
     cpu: Duration,
     warm: Duration,
-    /// The table's time for a warm response.
+    /// The time of the table for a warm response.
     table: Duration,
-    /// The CPU time of one warm response.
+    /// The CPU time of a warm response.
     warm_cpu: Duration,
     memory: u64,
 }

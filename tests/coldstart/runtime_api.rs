@@ -1,4 +1,5 @@
-//! The part of Lambda's Runtime API for requesting an event and posting its response.
+//! The part of Lambda's Runtime API through which a function requests an event and posts its
+//! response.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -14,18 +15,18 @@ use tokio::net::TcpListener;
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinHandle;
 
-/// A step of the function, as seen by the Runtime API.
+/// A step of the function, as the Runtime API sees it.
 #[derive(Debug)]
 pub(crate) enum FunctionStep {
-    /// The idle function requests an event.
+    /// The function is idle and requests an event.
     Asks(Instant),
     /// The function got an event at `given`, and responded at `answered`.
     Answers { given: Instant, answered: Instant, body: Bytes },
-    /// The function reports a failed start or event.
+    /// The function reports that its start or an event failed.
     Fails(Bytes),
 }
 
-/// A function's Runtime API, stopped on drop.
+/// The Runtime API of a function, which stops when this value is dropped.
 pub(crate) struct RuntimeApi {
     pub(crate) address: String,
     pub(crate) done: mpsc::UnboundedReceiver<FunctionStep>,

@@ -1,5 +1,6 @@
-//! The table's endpoint: the embedded engine over HTTP, or over TLS with a certificate for this
-//! run. It measures the time of requests, to separate it from the function's.
+//! The endpoint of the table: serves the embedded engine over HTTP, or over TLS with a certificate
+//! for this run. Measures the time of requests, so that it can be separated from the function's
+//! time.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,10 +21,10 @@ pub(crate) enum Transport {
     Tls,
 }
 
-/// A DynamoDB endpoint, stopped on drop.
+/// A DynamoDB endpoint, which stops when this value is dropped.
 pub(crate) struct Endpoint {
     pub(crate) url: String,
-    /// A file with the certificates to trust; `None` without TLS.
+    /// A file with the certificates that the function must trust; `None` without TLS.
     pub(crate) roots: Option<PathBuf>,
     hands: Arc<Hands>,
     tasks: Vec<JoinHandle<()>>,
@@ -54,8 +55,8 @@ impl Endpoint {
                     tokio::spawn(async move {
                         #[expect(clippy::disallowed_methods, reason = "the engine is in this process")]
                         let Ok(engine) = TcpStream::connect(engine).await else { return };
-                        // With Nagle's algorithm, a handshake would wait for acknowledgements,
-                        // which TCP delays by 40 ms.
+                        // With Nagle's algorithm, a handshake would have to wait for
+                        // acknowledgements, which TCP delays by 40 ms.
                         let _ = (client.set_nodelay(true), engine.set_nodelay(true));
                         match acceptor {
                             Some(acceptor) => {
@@ -71,13 +72,13 @@ impl Endpoint {
         Self { url: format!("{scheme}://localhost:{port}"), roots, hands, tasks: vec![serving, relaying] }
     }
 
-    /// The time spent on requests so far, with concurrent requests counted once.
+    /// The time spent on requests so far; the time of concurrent requests counts once.
     pub(crate) fn time(&self) -> Duration {
         self.hands.0.lock().unwrap_or_else(PoisonError::into_inner).time
     }
 }
 
-/// The requests in progress, and the time spent on requests.
+/// The number of requests in progress, and the time spent on requests.
 #[derive(Default)]
 struct Hands(Mutex<HeldRequests>);
 
@@ -105,7 +106,7 @@ impl Hands {
     }
 }
 
-/// Passes requests to the engine and responses to the function until one side closes the
+/// Passes requests to the engine, and responses to the function, until one side closes the
 /// connection. Functions keep it open.
 async fn relay(mut client: impl AsyncRead + AsyncWrite + Unpin, mut engine: TcpStream, hands: &Hands) {
     let (mut asked, mut answered) = (vec![0; 1 << 16], vec![0; 1 << 16]);
@@ -153,7 +154,7 @@ impl Drop for Endpoint {
     }
 }
 
-/// A TLS acceptor with a certificate for `localhost`, and the root that signed it.
+/// A TLS acceptor with a certificate for `localhost`, and the root certificate that signed it.
 fn certified() -> (TlsAcceptor, String) {
     let root_key = KeyPair::generate().unwrap();
     let mut root = CertificateParams::new(Vec::new()).unwrap();

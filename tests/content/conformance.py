@@ -14,8 +14,8 @@ SUITE = pathlib.Path(__file__).parent / "node_modules/@modelcontextprotocol/conf
 
 STATELESS = "2026-07-28"
 SESSIONS = "2025-11-25"
-# Checks of `server-stateless` that need tools made for the suite, or subscriptions; this server has
-# neither.
+# Checks of `server-stateless` that need tools made for the suite, or subscriptions; this server
+# supports neither.
 IMPOSSIBLE = {
     "sep-2575-server-rejects-undeclared-capability",
     "sep-2575-missing-capability-http-400",

@@ -23,7 +23,7 @@ import a2a.types
 import httpx
 import mcp
 
-# The paths of RFC 9309, RFC 9727, the AI catalog and A2A.
+# The paths that RFC 9309, RFC 9727, the AI catalog and A2A define.
 WELL_KNOWN = ["/robots.txt", "/.well-known/api-catalog", "/.well-known/ai-catalog.json", "/.well-known/agent-card.json"]
 URL = re.compile(r"https?://[^\s\"'<>()\[\]\\`]+")
 COMPARED = ["content-type", "content-length", "etag", "last-modified", "cache-control", "link", "content-security-policy"]
@@ -76,7 +76,7 @@ def links(answer):
     if answer.kind == "text/html":
         yield from Hyperlinks(answer.text).found
     elif answer.kind.endswith("json"):
-        # The URLs in an API's description are examples and lead nowhere.
+        # URLs in the description of an API are examples and lead nowhere.
         document = json.loads(answer.body)
         if "openapi" not in document:
             yield from (text for text in strings(document) if re.fullmatch(URL, text))
@@ -92,7 +92,7 @@ class Site:
 
     def __init__(self, url):
         self.url, self.answers, self.linked_from, self.broken = url.rstrip("/"), {}, {}, []
-        # Pages that need a key, such as the inbox of a local gateway.
+        # Pages that require a key, such as the inbox of a local gateway.
         self.private = []
         waiting = [self.url + path for path in WELL_KNOWN]
         while waiting:

@@ -27,7 +27,8 @@ def read_feed(site):
     assert not parsed.bozo and len(parsed.entries) == 3, parsed
     feed = lxml.etree.fromstring(body)
     entries = list(feed.iter(f"{ATOM}entry"))
-    # RFC 4287, sections 4.1.1 and 4.1.2: exactly one of each of these elements.
+    # RFC 4287, sections 4.1.1 and 4.1.2: a feed or an entry contains exactly one of each of these
+    # elements.
     for element in [feed, *entries]:
         count = collections.Counter(child.tag for child in element)
         assert all(count[ATOM + name] == 1 for name in ("id", "title", "updated")), lxml.etree.tostring(element)

@@ -20,7 +20,7 @@ sys.path[:0] = [str(FOLDER.parent / "abuse"), str(FOLDER.parent / "support")]
 from pictures import with_image  # noqa: E402
 from service import Service  # noqa: E402
 
-# A gateway's pages with keys and emails, which need the page key.
+# The pages of a gateway that show keys and emails and require the page key.
 PRIVATE = ["/console", "/inbox", "/outbox"]
 
 

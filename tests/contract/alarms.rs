@@ -9,7 +9,7 @@ use store::table;
 
 use crate::tree;
 
-/// The template's alarms by id.
+/// The alarms of the template by id.
 fn alarms() -> Map<String, Value> {
     let mut template = tree::template();
     let Value::Object(resources) = template["Resources"].take() else { panic!("the template has no resources") };

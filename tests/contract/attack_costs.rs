@@ -1,5 +1,5 @@
-//! What an attacker can cost in a day: `docs/operations/attacks.md`, derived from the costs of the
-//! operations, the standard limits and the defaults of the template.
+//! The amount of money that an attacker can cost in a day: `docs/operations/attacks.md`, derived
+//! from the costs of operations, the standard limits and the defaults of the template.
 
 use std::fmt::Write as _;
 
@@ -15,31 +15,31 @@ const DAY: f64 = 86_400.0;
 const MILLION: f64 = 1_000_000.0;
 /// The price of a million emails at SES, in dollars.
 const SES: f64 = 100.0;
-/// Dollars per million rejected requests: the request, plus six read units in a process that has
-/// not cached the rejection yet.
+/// The price of a million rejected requests, in dollars: that of the requests, and six read units
+/// each in a process that has not cached the rejection yet.
 const REFUSED: f64 = 1.2 + 6.0 * 0.125;
-/// The duration of a function that hashes a password, and of any other function, in milliseconds.
+/// The durations of a function that hashes a password and of any other function, in milliseconds.
 const HASHING: f64 = 60.0;
 const USUAL: f64 = 5.0;
 const MAILS_PER_HOUR: f64 = 200.0;
 const READ_PRICE: f64 = 0.125;
-/// Dollars to send one byte to the internet a million times.
+/// The price of sending one byte to the internet a million times, in dollars.
 const TRANSFER: f64 = 90.0 / 1_000_000.0;
-/// The reads of the longest page in units of 4 KB, and the duration of its function in
+/// The cost of the longest page: its reads in units of 4 KB, and the duration of its function in
 /// milliseconds.
 const PAGE_UNITS: f64 = 730.0;
 const PAGE_MS: f64 = 300.0;
 
-/// Each attacker's name and numbers of IP addresses and networks.
+/// The attackers: a name, the number of IP addresses, and the number of networks.
 const ATTACKERS: [(&str, f64, f64); 3] =
     [("one address", 1.0, 1.0), ("a network (/24)", 256.0, 1.0), ("10,000 addresses", 10_000.0, 10_000.0)];
 
 struct Attack {
     what: &'static str,
     operation: &'static str,
-    /// The limit by IP address, and by network if there is one.
+    /// The limit per IP address and, if there is one, the limit per network.
     rules: (Rule, Option<Rule>),
-    /// The template parameter that limits this attack's requests per second.
+    /// The template parameter that limits the requests per second of this attack.
     throttle: &'static str,
     hashes: bool,
     mails: bool,
@@ -165,7 +165,7 @@ response; users and their data are in other partitions. How much each response r
   both.
 ";
 
-/// A column of an operation's row in the cost table.
+/// The value of a column in the row of an operation in the cost table.
 fn cost(table: &str, name: &str, column: usize) -> f64 {
     let row = table.lines().find(|line| line.starts_with(&format!("| {name} |"))).unwrap_or_else(|| panic!("no row of {name}"));
     row.split('|').nth(column + 1).unwrap().trim().parse().unwrap()
@@ -176,12 +176,12 @@ fn per_day(rule: Rule) -> f64 {
     f64::from(rate.quota) * DAY / f64::from(rate.window())
 }
 
-/// How many emails a project can send in a day, to unverified addresses and in total, if more are
-/// always waiting.
+/// The number of emails that a project can send in a day, to unverified addresses and in total, if
+/// emails are always waiting.
 fn mails_per_day() -> (f64, f64) {
     let start = jiff::Timestamp::UNIX_EPOCH;
     let sent = |to: Audience| {
-        // The initial content of the bucket is used up first and does not count.
+        // The initial content of the bucket is used up first, and does not count.
         let (mut bucket, mut sent) = (Bucket::full(MAILS_PER_HOUR, start).take(to, u32::MAX, start).0, 0);
         for minute in 1..=24 * 60 {
             let (next, taken) = bucket.take(to, u32::MAX, start + jiff::SignedDuration::from_mins(minute));
@@ -204,7 +204,7 @@ struct DearestRequest {
     limit: Option<Limit>,
     body: f64,
     uploads: bool,
-    /// Dollars per million, without the request.
+    /// The price of a million requests apart from the requests themselves, in dollars.
     table: f64,
 }
 
@@ -221,8 +221,8 @@ impl DearestRequest {
         .collect()
     }
 
-    /// How many of these requests are answered in a day if they come from this many addresses and
-    /// networks.
+    /// How many of these requests the service accepts in a day if they come from this many
+    /// addresses and networks.
     fn answered(&self, requests: f64, addresses: f64, networks: f64) -> f64 {
         let limits = self.limit.into_iter().chain(self.uploads.then_some(Limit::Picture));
         limits.flat_map(|limit| limit.early_rules(true)).fold(requests, |least, (rule, by)| {
@@ -230,7 +230,7 @@ impl DearestRequest {
             let places = match by {
                 SubjectKind::Address => addresses,
                 SubjectKind::Network => networks,
-                // An attacker has any number of users, keys and sessions.
+                // An attacker can have any number of users, keys and sessions.
                 SubjectKind::Caller | SubjectKind::User | SubjectKind::Session | SubjectKind::ApiKey | SubjectKind::Project => {
                     return least;
                 }
@@ -240,7 +240,7 @@ impl DearestRequest {
     }
 }
 
-/// The table of the dearest requests, with the cost of this many a day.
+/// The table of the most expensive requests, with the cost of this many requests a day.
 fn dearest(table: &str, requests: f64) -> String {
     let mut text = "| operation | body, KB | table, $ a million | one address, $ | a network (/24), $ | 10,000 addresses, $ |\n|---|---|---|---|---|---|\n".to_owned();
     for request in DearestRequest::all() {
@@ -257,7 +257,7 @@ fn dearest(table: &str, requests: f64) -> String {
     text
 }
 
-/// How many reads the longest page counts as.
+/// The number of reads that the longest page counts as.
 fn page_weight() -> f64 {
     (PAGE_UNITS * 4096.0 / bytes(BYTES_PER_READ)).floor()
 }
@@ -266,8 +266,8 @@ fn bytes(count: usize) -> f64 {
     f64::from(u32::try_from(count).unwrap())
 }
 
-/// The row of the longest page at this many requests a day. Each process that answers such requests
-/// applies the limits on its own.
+/// The row of the longest page, for this many requests a day. Each process that handles such
+/// requests applies the limits separately.
 fn longest_page(table: &str, requests: f64) -> String {
     let a_ms = cost(table, "teams-team-list", 7);
     let price = PAGE_UNITS * READ_PRICE;
@@ -281,7 +281,7 @@ fn longest_page(table: &str, requests: f64) -> String {
     format!("| the longest page | 0 | {price:.2} | {} |\n", costs.join(" | "))
 }
 
-/// The daily cost of requests that are too small to count.
+/// The daily cost of requests that are too small for the limits to count.
 fn small_reads(table: &str, requests: f64) -> String {
     let size = bytes(BYTES_PER_READ);
     let each = size / 4096.0 * READ_PRICE + size * TRANSFER + 1.2 + cost(table, "teams-team-list", 7) * USUAL;

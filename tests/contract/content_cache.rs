@@ -1,5 +1,5 @@
-//! Cache keys of the distribution. If a key included anything that the operation does not read,
-//! anyone could bypass the cache and have each request read the whole content again.
+//! The cache keys of the distribution. If a key contained anything that the operation does not
+//! read, anyone could bypass the cache and make each request read the whole content again.
 
 use std::collections::BTreeMap;
 
@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 
 use crate::tree;
 
-/// The name of each cached path's cache policy.
+/// The name of the cache policy of each cached path.
 fn policies(root: &Value) -> BTreeMap<String, String> {
     let behaviours = &root["Resources"]["CloudFront"]["Properties"]["DistributionConfig"]["CacheBehaviors"];
     let policy = |one: &Value| (one["PathPattern"].as_str().unwrap().to_owned(), one["CachePolicyId"].as_str().unwrap().to_owned());
     behaviours.as_array().unwrap().iter().map(policy).collect()
 }
 
-/// The parts of a request in a cache key.
+/// The parts of a request that a cache key contains.
 fn key(root: &Value, policy: &str) -> Value {
     root["Resources"][policy]["Properties"]["CachePolicyConfig"]["ParametersInCacheKeyAndForwardedToOrigin"].clone()
 }
@@ -37,7 +37,7 @@ fn caches_tell_apart_only_what_the_operations_read() {
     }
 }
 
-/// If there were several parameters, only the first would reach the operation.
+/// If there were several parameters, the operation would get only the first one.
 #[test]
 fn an_operation_of_the_content_reads_at_most_one_parameter() {
     let reading: Vec<_> = operations::all().into_iter().filter(|one| one.route.interface == api::http::Interface::Content).collect();

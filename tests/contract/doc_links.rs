@@ -1,11 +1,11 @@
-//! Doc comments of public items do not link to private items of their file. Rustdoc rejects such
-//! links, but takes minutes, and only the complete checks run it.
+//! Checks that the doc comments of public items do not link to private items of their file. Rustdoc
+//! also rejects such links, but it takes minutes, and only the complete checks run it.
 
 use std::collections::BTreeSet;
 
 use super::passages::sources;
 
-/// What may stand before the name of a private item.
+/// The text that may precede the name of a private item.
 const ITEMS: [&str; 7] = ["const ", "static ", "fn ", "async fn ", "struct ", "enum ", "type "];
 
 /// The name at the beginning of a text.
@@ -13,12 +13,13 @@ fn name(text: &str) -> &str {
     text.split(|letter: char| !letter.is_alphanumeric() && letter != '_').next().unwrap_or_default()
 }
 
-/// The names in links such as ``[`NAME`]``, which stand for items of the file or imported ones.
+/// The names in links such as ``[`NAME`]``, which are names of items in the file or of imported
+/// items.
 fn links(comment: &str) -> impl Iterator<Item = &str> {
     comment.split("[`").skip(1).filter_map(|rest| rest.split_once("`]")).map(|(link, _)| link)
 }
 
-/// The links to private items from the comments of public items, each with the line of the item.
+/// The links from comments of public items to private items, each with the line of the public item.
 fn private_links(text: &str) -> Vec<(usize, &str)> {
     let private: BTreeSet<&str> = text.lines().filter_map(|line| ITEMS.iter().find_map(|item| line.strip_prefix(item)).map(name)).collect();
     let (mut comment, mut found) = (Vec::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! The OpenAPI document has every operation exactly once, and every error code.
+//! The OpenAPI document contains every operation exactly once, and every error code.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -17,7 +17,7 @@ fn document() -> Value {
     WRITTEN.clone()
 }
 
-/// Every documented operation: id, method, path, and description.
+/// Every operation of the document: id, method, path and description.
 fn documented(document: &Value) -> Vec<(String, String, String, Value)> {
     let mut found = Vec::new();
     for (path, item) in document["paths"].as_object().unwrap() {
@@ -67,11 +67,11 @@ fn operations_have_a_summary_an_area_a_response_and_path_parameters() {
     }
 }
 
-/// A GET returns something to read, and generated clients drop bodies without a media type or of
-/// any type (`*/*`).
+/// A GET returns something to read. Generated clients drop bodies that have no media type or any
+/// type (`*/*`).
 #[test]
 fn every_response_to_a_get_has_a_body_of_known_media_types() {
-    // Redirects, or shows an error.
+    // This operation redirects or shows an error.
     let without_body = ["auth-oauth-callback"];
     for (id, _, _, operation) in documented(&document()).into_iter().filter(|(_, method, ..)| method == "GET") {
         let Some(success) = operation["responses"].get("200").filter(|_| !without_body.contains(&id.as_str())) else { continue };
@@ -82,14 +82,15 @@ fn every_response_to_a_get_has_a_body_of_known_media_types() {
     }
 }
 
-/// The fields of a schema and its parts, each as often as it is declared.
+/// The fields of a schema and of its parts. A field that is declared several times is listed as
+/// many times.
 fn fields<'a>(document: &'a Value, schema: &'a Value) -> Vec<&'a str> {
     let schema = schema["$ref"].as_str().and_then(|name| document.pointer(name.trim_start_matches('#'))).unwrap_or(schema);
     let own = schema["properties"].as_object().into_iter().flat_map(|fields| fields.keys().map(String::as_str));
     own.chain(schema["allOf"].as_array().into_iter().flatten().flat_map(|part| fields(document, part))).collect()
 }
 
-/// Generated clients cannot merge two types for one field.
+/// Generated clients cannot merge two types of the same field.
 #[test]
 fn no_schema_declares_a_field_in_two_of_its_parts() {
     let document = document();
@@ -167,7 +168,7 @@ fn the_reference_covers_every_operation_and_loads_only_local_assets() {
     }
 }
 
-/// The schemas of bodies and responses in the reference.
+/// The schemas of bodies and responses that the reference shows.
 fn shown_schemas<'a>(operation: &'a Value) -> Vec<&'a Value> {
     let json = |content: &'a Value| &content["content"]["application/json"]["schema"];
     let answers = operation["responses"].as_object().into_iter().flatten().filter(|(_, answer)| answer["x-codes"].is_null());
@@ -198,7 +199,7 @@ fn event_types_are_documented_under_their_names() {
     assert_eq!(document()["components"]["schemas"]["EventType"]["enum"], json!(names));
 }
 
-/// The names of all fields of requests, with their schemas.
+/// The names and schemas of all fields that requests contain.
 fn fields_of_requests(document: &Value) -> Vec<(String, Value)> {
     let (mut waiting, mut fields, mut seen) = (Vec::new(), Vec::new(), BTreeSet::new());
     for (.., operation) in &documented(document) {
@@ -215,7 +216,7 @@ fn fields_of_requests(document: &Value) -> Vec<(String, Value)> {
     fields
 }
 
-/// A module stored as HTML would be sent to customers.
+/// A module that is stored as HTML would be sent to customers.
 #[test]
 fn every_source_of_an_email_in_a_request_refuses_modules() {
     let is_source = |name: &str| name == "html" || name.ends_with("html_source") || name.ends_with("tsx_source");

@@ -1,4 +1,4 @@
-//! All emails reach the outbox through the gate, which counts recipients.
+//! All emails are added to the outbox through the gate, which counts recipients.
 
 use std::path::Path;
 
@@ -6,13 +6,13 @@ use crate::passages;
 
 /// The functions that add outbox entries.
 const WRITERS: [&str; 3] = ["outbox::create(", "outbox::create_decoy(", ".create_broadcast("];
-/// The only module that may call them. A broadcast's entries are written by the store, after the
-/// gate has admitted it.
+/// The only module that may call these functions. The store writes the entries of a broadcast,
+/// after the gate has admitted the broadcast.
 const GATE: &str = "shared/flows/src/email/gate.rs";
-/// Sends an email without the outbox.
+/// The function that sends an email without the outbox.
 const SENDER: &str = ".try_send(";
 
-/// The sources of everything that runs except the store: operations, workers, flows and gateway.
+/// The sources of all code that runs except the store: operations, workers, flows and gateway.
 fn sources() -> Vec<(String, String)> {
     let is_run = |path: &str| {
         let folders = ["functions/", "shared/flows/", "shared/api/", "infra/gateway/"];
@@ -30,7 +30,7 @@ fn only_the_gate_adds_emails_to_the_outbox() {
         for writer in WRITERS {
             assert!(!source.contains(writer), "{path} adds an email to the outbox past {GATE}");
         }
-        // If a function were imported, its calls would go unnoticed.
+        // If a function were imported, its calls would not be noticed.
         let imports = |line: &str| line.starts_with("use store::") && line.contains("outbox::") && line.contains("create");
         assert!(!source.lines().any(imports), "{path} imports a function that adds emails");
     }

@@ -1,4 +1,4 @@
-//! Events: one per operation, at least one per worker, no others.
+//! Events: there is one for each operation, at least one for each worker, and no others.
 
 use std::collections::BTreeSet;
 

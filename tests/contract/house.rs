@@ -11,10 +11,11 @@ use infra::checked_in::root;
 use super::imports::{Module, Sources, arrows, circles, folders};
 use super::tree::{dependencies, names};
 
-/// The crates of `shared/`, lowest layer first: each may use those before it.
+/// The crates of `shared/`, from the lowest layer up: each may use those before it.
 const FLOORS: [&str; 13] =
     ["wire", "crypto", "model", "site", "settings", "net", "aws", "store", "errors", "email", "oauth", "flows", "api"];
-/// Forbidden external crates of a layer, by name prefix. Unlisted layers may use any.
+/// The external crates that a layer may not use, by prefixes of their names. Layers that are not
+/// listed may use any crate.
 const UNKNOWN: [(&str, &[&str]); 8] = [
     ("wire", &["axum", "http", "hyper", "lambda", "aws"]),
     ("crypto", &["axum", "http", "hyper", "lambda", "aws"]),
@@ -28,7 +29,8 @@ const UNKNOWN: [(&str, &[&str]); 8] = [
 /// The crates whose folders may depend on each other.
 const WITH_CYCLES: [&str; 2] = ["functions/auth", "shared/api"];
 const MAX_LINES: usize = 350;
-/// The tests that name addresses of other machines, with the reason why nothing connects to them.
+/// The tests that contain addresses of other machines, each with the reason why it does not connect
+/// to them.
 const FOREIGN: [(&str, &str); 8] = [
     ("api/challenges/suspicion.rs", "senders of requests, in headers"),
     ("api/challenges/turnstile.rs", "senders of requests, in headers"),
@@ -40,7 +42,7 @@ const FOREIGN: [(&str, &str); 8] = [
     ("api/webhooks/endpoints.rs", "URLs of endpoints that get no events"),
 ];
 
-/// The sources of the crate in a folder, without its binaries.
+/// The sources of the crate in this folder, without its binaries.
 fn sources(folder: &Path) -> Sources {
     rust_files(folder)
         .into_iter()
@@ -75,8 +77,8 @@ fn crates() -> BTreeMap<String, Sources> {
     folders.map(|folder| (folder.clone(), sources(&root().join(folder).join("src")))).filter(|(_, sources)| !sources.is_empty()).collect()
 }
 
-/// Operations named in a file other than the area's list. Shared code of operations belongs in a
-/// folder of the area.
+/// The operations that are named in files other than the area's list. Code that operations share
+/// belongs in a folder of the area.
 fn borrowed(sources: &Sources) -> Vec<String> {
     let is_operation = |module: &Module| sources.get(module).is_some_and(|text| text.contains("\npub const ROUTE: Route"));
     let of = |(module, names): (Module, BTreeSet<Module>)| {
@@ -106,7 +108,7 @@ fn no_operation_imports_another() {
     for (folder, sources) in crates().into_iter().filter(|(folder, _)| folder.starts_with("functions/")) {
         assert_eq!(borrowed(&sources), [""; 0], "{folder}");
         let areas: Vec<_> = dependencies(&folder).into_iter().filter(|name| name.ends_with("-functions")).collect();
-        // Hosted pages are a client of the API within the process.
+        // Hosted pages are a client of the API within the same process.
         assert!(
             areas.is_empty() || folder == "functions/hosted",
             "{folder} uses {areas:?}: what areas share belongs in shared/flows or shared/api"
@@ -140,8 +142,8 @@ fn files_stay_within_their_limit() {
     assert!(long.is_empty(), "{}", long.join("\n"));
 }
 
-/// The files of a crate's sources whose tests are not where they belong: beside the tested file, in
-/// a file with its name and `_tests`, or in `tests` of the folder.
+/// The source files of a crate whose tests are in the wrong place. Tests belong next to the tested
+/// file, in a file with its name and `_tests`, or in `tests` in its folder.
 fn astray(sources: &Sources) -> impl Iterator<Item = String> + '_ {
     let is_beside = |module: &Module| {
         let (name, folder) = module.split_last()?;
@@ -169,12 +171,12 @@ fn tests_are_beside_what_they_test() {
     assert_eq!(astray(&planted).collect::<Vec<_>>(), ["a::b", "a::c_tests"]);
 }
 
-/// The addresses of other machines in a source, without its comments. Loopback addresses are our
-/// own, and those for documentation (RFC 5737, RFC 3849) belong to nobody.
+/// The addresses of other machines in a source file, without its comments. Loopback addresses
+/// belong to this machine, and addresses for documentation (RFC 5737, RFC 3849) belong to nobody.
 fn foreign_addresses(source: &str) -> Vec<IpAddr> {
     let lines = source.lines().filter(|line| !line.trim_start().starts_with("//"));
     let addresses = lines.flat_map(|line| {
-        // Sections of standards look like addresses.
+        // The numbers of sections in standards look like addresses.
         let parts = line.split(|letter: char| !(letter.is_alphanumeric() || ".§".contains(letter)));
         let bracketed = line.split('[').skip(1).filter_map(|rest| rest.split(']').next());
         let in_brackets = bracketed.filter_map(|part| part.parse::<Ipv6Addr>().ok()).map(IpAddr::V6);
@@ -196,7 +198,7 @@ fn is_ours_or_nobodys(address: IpAddr) -> bool {
     }
 }
 
-/// Even if a filter of addresses breaks, a test must not reach other machines.
+/// Even if the filter for addresses is broken, a test must not connect to other machines.
 #[test]
 fn no_test_names_an_address_that_is_not_ours() {
     let folder = root().join("tests");

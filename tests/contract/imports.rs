@@ -1,20 +1,20 @@
-//! Imports between files and folders of a crate, read from the paths in the source.
+//! The imports between the files and folders of a crate, read from the paths in the source.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-/// A module's path within its crate; empty for the root.
+/// The path of a module within its crate; empty for the root.
 pub(super) type Module = Vec<String>;
 
-/// The files of a crate by their modules.
+/// The files of a crate, by module.
 pub(super) type Sources = BTreeMap<Module, String>;
 
-/// Collects the files of the crate that a file's paths lead to.
+/// Collects the files of the crate to which the paths in a file lead.
 struct Reader<'a> {
     sources: &'a Sources,
-    /// The module at the current position: the file's, or an inline one.
+    /// The module at the current position: that of the file, or an inline module.
     here: Module,
     /// The number of inline modules around the current position.
     depth: usize,
@@ -47,8 +47,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Records the path that begins here, or one path per branch of a `use` with braces; returns
-    /// the number of tokens read.
+    /// Records the path that begins here or, for a `use` with braces, the path of each branch.
+    /// Returns the number of tokens that it has read.
     fn path(&mut self, tokens: &[TokenTree], mut path: Vec<String>) -> usize {
         let mut at = 0;
         loop {
@@ -86,7 +86,7 @@ impl Reader<'_> {
         let ups = path.iter().take_while(|part| *part == "super").count();
         let absolute = match path.first().map(String::as_str) {
             Some("crate") => path[1..].to_vec(),
-            // Paths into inline modules of the same file are not dependencies.
+            // Paths to inline modules of the same file are not dependencies.
             Some("super") if ups <= self.depth => return,
             Some("super") => [&self.here[..self.here.len().saturating_sub(ups)], &path[ups..]].concat(),
             Some("self") => [&self.here[..], &path[1..]].concat(),
@@ -111,8 +111,9 @@ pub(super) fn arrows(sources: &Sources) -> BTreeMap<Module, BTreeSet<Module>> {
     sources.iter().map(of).collect()
 }
 
-/// For each folder of a crate (or file beside the folders), the folders and files that its files
-/// depend on. Not the root: it declares all folders, and its exports are theirs.
+/// For each folder at the top of a crate, and for each file next to these folders, the other
+/// folders and files on which it depends. The root is left out, because it declares all folders and
+/// exports their items.
 pub(super) fn folders(files: &BTreeMap<Module, BTreeSet<Module>>) -> BTreeMap<Module, BTreeSet<Module>> {
     let mut folders: BTreeMap<Module, BTreeSet<Module>> = BTreeMap::new();
     for (file, names) in files.iter().filter(|(file, _)| !file.is_empty()) {
@@ -123,8 +124,8 @@ pub(super) fn folders(files: &BTreeMap<Module, BTreeSet<Module>>) -> BTreeMap<Mo
     folders
 }
 
-/// The files in cycles or between two cycles: those that remain after repeatedly removing files
-/// without dependencies or dependents.
+/// The files in cycles or between two cycles, which remain after files without dependencies or
+/// dependents are removed repeatedly.
 pub(super) fn circles(mut arrows: BTreeMap<Module, BTreeSet<Module>>) -> Vec<String> {
     loop {
         let left: BTreeSet<Module> = arrows.keys().cloned().collect();

@@ -1,4 +1,4 @@
-//! Every list is paginated, or can never exceed one page.
+//! Every list is paginated, unless it can never exceed one page.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,8 +6,8 @@ use infra::{openapi, operations};
 use serde_json::Value;
 use wire::level::Level;
 
-/// Lists without pages that clients or strangers can read, and why each stays well below a
-/// megabyte.
+/// Unpaginated lists that clients or strangers can read, and the reasons why each stays well below
+/// a megabyte.
 const WHOLE: &[(&str, &str)] = &[
     ("auth-connected-account-list", "the quota of provider accounts"),
     ("auth-mfa-authenticator-list", "the quota of authenticator apps"),
@@ -23,14 +23,14 @@ const WHOLE: &[(&str, &str)] = &[
     ("users-contact-channel-list", "the quota of contact channels"),
 ];
 
-/// Lists without pages for servers and administrators, who alone can make them longer.
+/// Unpaginated lists for servers and administrators. Nobody else can make these lists longer.
 const OF_ADMINISTRATORS: &[(&str, &str)] = &[
     ("emails-internal-list", "the hundred newest emails, without their bodies"),
     ("emails-managed-onboarding-list", "always empty"),
     ("projects-api-key-list", "the quota of sets of API keys"),
 ];
 
-/// The operations that return a list, and whether they take page parameters.
+/// The operations that return a list, and whether they support page parameters.
 fn lists() -> BTreeMap<String, bool> {
     let document = openapi::json("http://localhost", "http://localhost").unwrap();
     let mut lists = BTreeMap::new();
@@ -41,7 +41,7 @@ fn lists() -> BTreeMap<String, bool> {
             Some(name) => document.pointer(name.trim_start_matches('#')).unwrap(),
             None => schema,
         });
-        // Some lists have their own name for their items.
+        // Some lists use a different name for their items.
         let is_list = |schema: &Value| {
             let has_items = schema["properties"].as_object().is_some_and(|fields| fields.values().any(|field| field["type"] == "array"));
             has_items && (schema["properties"]["is_paginated"].is_object() || operation["operationId"].as_str().unwrap().contains("-list"))

@@ -1,5 +1,5 @@
-//! The contract between code, deployment, events and documentation: all must agree. If an operation
-//! lacks a part, a test here fails and names the part.
+//! The contract between code, deployment, events and documentation, all of which must agree. If a
+//! part of an operation is missing, a test fails and names the part.
 
 #![expect(clippy::unwrap_used, reason = "clippy does not recognise helpers of tests as tests")]
 

@@ -1,4 +1,5 @@
-//! The manifests: the oldest compiler that they name can compile the versions in the lock file.
+//! The manifests: the versions in the lock file can be compiled with the oldest compiler that the
+//! manifests name.
 
 use std::fs;
 use std::process::Command;
@@ -15,7 +16,7 @@ fn output(program: &str, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The numbers of a version such as `1.95` or `1.94.1`.
+/// The numbers in a version such as `1.95` or `1.94.1`.
 fn numbers(version: &str) -> [u32; 3] {
     let mut numbers = version.split('.').map(|number| number.parse().unwrap());
     [(); 3].map(|()| numbers.next().unwrap_or(0))
@@ -24,7 +25,7 @@ fn numbers(version: &str) -> [u32; 3] {
 #[test]
 fn every_locked_crate_compiles_with_the_oldest_rust_that_is_named() {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-    // Crates for other platforms may be missing.
+    // Crates that are used only on other platforms may be missing.
     let version = output("rustc", &["-vV"]);
     let host = version.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
     let metadata = output(&cargo, &["metadata", "--format-version", "1", "--locked", "--offline", "--filter-platform", host]);

@@ -1,5 +1,6 @@
-//! `cargo run -p infra -- new` creates operations that meet the contract. These tests run it on a
-//! copy of an area's lists, but do not compile the result; `infra/new/run` does.
+//! `cargo run -p infra -- new` creates operations that fulfill the contract. These tests run the
+//! command on a copy of an area's lists, but do not compile the created files; `infra/new/run`
+//! does.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +13,7 @@ use serde_json::Value;
 
 use crate::events::assert_request;
 
-/// A copy of an area's lists, deleted on drop.
+/// A copy of an area's lists, which is deleted when this value is dropped.
 struct Copy(PathBuf);
 
 impl Copy {
@@ -79,7 +80,7 @@ fn a_new_operation_meets_the_contract() {
         assert_eq!((&event["rawPath"], &event["requestContext"]["http"]["method"]), (&sent.into(), &method.into()));
         assert_eq!(event["routeKey"], format!("{method} {}", path.replace("/api/v1", "/api/{version}")));
 
-        // The created test is in its area's list, so it runs.
+        // The area's list contains the created test, so the test runs.
         NamedTest::find(&copy.0, &format!("tests/api/{area}/sample_note.rs::{test}")).unwrap();
         let again = made(area, method, path, &copy.0).unwrap_err();
         assert!(again.contains("exists"), "{again}");
@@ -88,7 +89,7 @@ fn a_new_operation_meets_the_contract() {
 
 #[test]
 fn a_keyword_names_neither_an_operation_nor_a_parameter() {
-    // `Self` has a capital letter, which names cannot have.
+    // `Self` contains a capital letter, which names must not contain.
     let strict = "as async await break const continue crate dyn else enum extern false fn for if impl in let loop match mod move mut pub \
                   ref return self static struct super trait true type unsafe use where while";
     let reserved = "abstract become box do final gen macro override priv try typeof unsized virtual yield";

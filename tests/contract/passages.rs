@@ -1,13 +1,13 @@
-//! The repository's prose: source comments and the text of documents.
+//! The prose of the repository: comments in sources, and the text of documents.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use infra::checked_in::root;
 
-/// Folders without sources of the project.
+/// Folders that contain no sources of the project.
 const SKIPPED: [&str; 6] = ["target", "node_modules", "__pycache__", "dist", "pictures", "stacks"];
-/// File extensions with prose, and the marks of comment lines in such files.
+/// The extensions of files that contain prose, and the marks of comment lines in these files.
 const COMMENTS: [(&str, &[&str]); 12] = [
     ("rs", &["//! ", "/// ", "// "]),
     ("js", &["// "]),
@@ -23,7 +23,7 @@ const COMMENTS: [(&str, &[&str]); 12] = [
     ("css", &[]),
 ];
 
-/// A text file of the repository.
+/// A text file in the repository.
 pub(crate) struct Source {
     /// The path relative to the root of the repository.
     pub(crate) path: PathBuf,
@@ -33,7 +33,7 @@ pub(crate) struct Source {
 /// A paragraph of prose.
 pub(crate) struct Passage<'a> {
     pub(crate) source: &'a Source,
-    /// The number of its first line, from 1.
+    /// The number of the paragraph's first line, counted from 1.
     pub(crate) line: usize,
     /// The lines of the paragraph, joined by spaces.
     pub(crate) text: String,
@@ -48,7 +48,7 @@ impl Source {
         self.ending() == "md"
     }
 
-    /// The lines of prose, each with its number. A gap in the numbers separates paragraphs.
+    /// The lines of prose, each with its line number. A gap in the numbers separates paragraphs.
     fn lines(&self) -> Vec<(usize, &str)> {
         let mut fenced = false;
         let marks = COMMENTS.iter().find(|(ending, _)| *ending == self.ending()).map_or(&[][..], |(_, marks)| marks);
@@ -70,7 +70,7 @@ impl Source {
             .collect()
     }
 
-    /// The lines that are not prose; in a document, the lines of fenced code blocks.
+    /// The lines that are not prose; for a document, the lines of fenced code blocks.
     pub(crate) fn code(&self) -> impl Iterator<Item = &str> {
         let (is_document, mut fenced) = (self.is_document(), false);
         self.text.lines().filter(move |line| {
@@ -100,7 +100,7 @@ impl Source {
     }
 }
 
-/// Every text file of the repository that people write or read, ordered by path.
+/// Every text file in the repository that people write or read, ordered by path.
 pub(crate) fn sources() -> Vec<Source> {
     let mut sources = Vec::new();
     collect(&root(), &mut sources);
@@ -124,7 +124,7 @@ fn collect(folder: &Path, sources: &mut Vec<Source>) {
 }
 
 impl Passage<'_> {
-    /// A message about this passage, with its file and line.
+    /// A message about this passage, which begins with the file and the line.
     pub(crate) fn finding(&self, text: &str) -> String {
         format!("{}:{}: {text}", self.source.path.display(), self.line)
     }

@@ -1,14 +1,14 @@
-//! How comments, documents and names are written: lines end at column 100, names of functions and
-//! tests are short, and each thing has one name.
+//! The form of comments, documents and names: lines end at column 100, names of functions and tests
+//! are short, and each thing has only one name.
 
 use aho_corasick::AhoCorasick;
 
 use super::passages::{Source, sources};
 
 const LAST_COLUMN: usize = 100;
-/// Names of Rust functions and JavaScript tests must be shorter than this.
+/// The names of Rust functions and JavaScript tests must be shorter than this.
 const MAX_NAME: usize = 80;
-/// Lower-case phrases that are not English or not the project's term.
+/// Lower-case phrases that are not good English or not the project's term.
 const PHRASES: [&str; 24] = [
     " mails ",
     " mails.",
@@ -36,7 +36,7 @@ const PHRASES: [&str; 24] = [
     " at its most ",
 ];
 
-/// The numbers of the overlong lines in comments and documents.
+/// The numbers of lines in comments and documents that are too long.
 fn long_lines(source: &Source) -> Vec<usize> {
     let is_document = source.is_document();
     let mut fenced = false;
@@ -60,7 +60,7 @@ fn is_source(source: &Source) -> bool {
     ["rs", "js", "mjs", "jsx", "py", "toml", ""].contains(&source.ending())
 }
 
-/// Rust functions and JavaScript tests whose names are too long.
+/// Rust functions and JavaScript tests with names that are too long.
 fn long_names(source: &Source) -> Vec<&str> {
     let names = source.text.lines().filter_map(|line| {
         let line = line.trim_start().trim_start_matches("pub ").trim_start_matches("async ");
@@ -73,7 +73,7 @@ fn long_names(source: &Source) -> Vec<&str> {
     names.filter(|name| name.chars().count() >= MAX_NAME).collect()
 }
 
-/// The forbidden phrases in a paragraph.
+/// The forbidden phrases that a paragraph contains.
 fn phrases<'a>(words: &AhoCorasick, text: &str) -> Vec<&'a str> {
     let text = format!(" {} ", text.to_lowercase());
     words.find_iter(&text).map(|found| PHRASES[found.pattern().as_usize()]).collect()

@@ -1,4 +1,4 @@
-//! Everything that a client can create has a quota if it stays until someone removes it.
+//! Everything that a client can create and that stays until someone removes it has a quota.
 
 use std::collections::BTreeMap;
 
@@ -8,18 +8,19 @@ use infra::{Operation, operations};
 use model::quota::Quota;
 use wire::level::Level;
 
-/// Why an operation that writes needs no quota. A new operation belongs here only if repeating it
-/// forever leaves nothing behind.
+/// The reason why an operation that writes needs no quota. A new operation may be listed here only
+/// if repeating it forever leaves nothing behind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Leftovers {
-    /// Creations expire: codes, their attempts, challenges, sessions, tokens of providers.
+    /// The created items expire: codes, their attempts, challenges, sessions, tokens of providers.
     WhatExpires,
-    /// It changes, replaces or removes existing items.
+    /// The operation changes, replaces or removes existing items.
     WhatWasThere,
-    /// A user has at most one for each of the project's OAuth clients.
+    /// A user has at most one such item for each of the project's OAuth clients.
     OnePerClient,
-    /// It may create an account. Accounts have no owner with a quota: limits on sign-ups by
-    /// address, network and recipient apply, and a project can close sign-up.
+    /// The operation may create an account. The quota of an owner does not apply to accounts.
+    /// Instead, sign-ups are limited by address, network and recipient, and a project can close
+    /// sign-up.
     Accounts,
 }
 
@@ -93,7 +94,7 @@ const WITHOUT: &[(Leftovers, &[&str])] = &[
     (Leftovers::Accounts, &["auth-anonymous-sign-up", "auth-oauth-apple-native", "auth-otp-sign-in", "auth-password-sign-up"]),
 ];
 
-/// Whether strangers or clients can make the operation create something.
+/// Whether strangers or clients can make the operation create an item.
 fn creates(operation: &Operation) -> bool {
     let is_of_clients = matches!(operation.description.level, None | Some(Level::Client));
     is_of_clients && operation.route.table.actions.iter().any(|action| matches!(action, PutItem | UpdateItem))
@@ -135,7 +136,8 @@ fn the_error_of_every_quota_is_in_the_catalog_and_announced() {
     for &quota in Quota::ALL {
         let Some(code) = quota.row().code else { continue };
         assert!(KnownError::CODES.contains(&code), "{code} is in no catalog");
-        // A provider flow reports the error in its redirect, so another operation's code names it.
+        // The flow of a provider reports this error in its redirect, so the code is named by
+        // another operation.
         let is_answered = all.iter().any(|operation| operation.route.codes().any(|other| other == code));
         assert!(is_answered, "no operation answers {code} of {quota:?}");
     }

@@ -1,4 +1,4 @@
-//! References in comments and documents: each must name something that exists.
+//! References in comments and documents: each of them must name something that exists.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -12,10 +12,10 @@ use pulldown_cmark::{Event, Options, Parser, Tag};
 
 use super::passages::{Passage, Source, sources};
 
-/// Suffixes that mark a file name.
+/// Suffixes by which a text is recognized as a file name.
 const FILES: [&str; 14] = [".rs", ".md", ".toml", ".yaml", ".yml", ".json", ".py", ".js", ".mjs", ".jsx", ".css", ".j2", ".svg", ".env"];
-/// Files that need not be in the repository: programs write them, readers of a guide create them,
-/// or standards name them.
+/// Files that may be missing in the repository, because programs write them, readers of a guide
+/// create them, or standards name them.
 const ELSEWHERE: [&str; 33] = [
     "hosted.mjs",
     "sign-in.html",
@@ -54,17 +54,17 @@ const ELSEWHERE: [&str; 33] = [
 /// Constants of other systems.
 const FOREIGN: [&str; 1] = ["UPDATE_ROLLBACK_FAILED"];
 const METHODS: [&str; 6] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
-/// Snake-case names with at least this many words are taken for functions.
+/// A snake-case name with at least this many words is assumed to be a function.
 const LONG_NAME: usize = 5;
 
-/// The names and places that references may point to.
+/// The names and places to which references may point.
 struct KnownNames {
     paths: BTreeSet<PathBuf>,
-    /// The anchors of each document's headings.
+    /// The anchors of the headings in each document.
     anchors: BTreeMap<PathBuf, Vec<String>>,
-    /// Possible identifiers in code and in the code blocks of documents.
+    /// The possible identifiers in code and in the code blocks of documents.
     identifiers: BTreeSet<String>,
-    /// Literals in code that begin with a slash, as URL paths do.
+    /// The literals in code that begin with a slash, as the paths of URLs do.
     literals: BTreeSet<String>,
     operations: Vec<Operation>,
 }
@@ -93,7 +93,7 @@ impl KnownNames {
         known
     }
 
-    /// Whether a constant, a variable, an error code or a function has this name.
+    /// Whether there is a constant, a variable, an error code or a function with this name.
     fn has_name(&self, text: &str) -> bool {
         self.identifiers.contains(text)
             || FOREIGN.contains(&text)
@@ -101,8 +101,8 @@ impl KnownNames {
             || Rule::ALL.iter().any(|rule| rule.variable() == text)
     }
 
-    /// Whether `text` is the path of a file or folder: from the root, from the folder of `source`,
-    /// or as the end of a path.
+    /// Whether `text` is the path of a file or folder, relative to the root or to the folder of
+    /// `source`, or the end of such a path.
     fn has_path(&self, source: &Source, text: &str) -> bool {
         let beside = source.path.to_str().and_then(|name| joined(name, text));
         let ends = |path: &PathBuf| path.ends_with(text) || beside.as_deref().is_some_and(|beside| path.starts_with(beside));
@@ -110,7 +110,7 @@ impl KnownNames {
         self.paths.iter().any(|path| ends(path) || folder(path)) || root().join(text).exists()
     }
 
-    /// What is wrong with a document's link into the repository, if anything.
+    /// The mistake in a link from a document into the repository; `None` if there is none.
     fn broken_link(&self, source: &Source, url: &str) -> Option<String> {
         let (path, anchor) = url.split_once('#').map_or((url, None), |(path, anchor)| (path, Some(anchor)));
         let file = if path.is_empty() { Some(source.path.clone()) } else { joined(source.path.to_str()?, path) };
@@ -120,7 +120,7 @@ impl KnownNames {
         anchor.filter(|anchor| !is_heading(anchor)).map(|anchor| format!("{} has no heading #{anchor}", file.display()))
     }
 
-    /// What is wrong with a text in backticks, if anything.
+    /// The mistake in a text in backticks; `None` if there is none.
     fn problem(&self, source: &Source, text: &str) -> Option<String> {
         if let Some((method, path)) = text.split_once(' ') {
             let is_route = METHODS.contains(&method) && path.starts_with('/') && !path.contains(['…', '*', ' ']);
@@ -139,14 +139,14 @@ impl KnownNames {
         let is_path =
             text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/')) && !text.starts_with(['/', '.']);
         let name = text.rsplit('/').next().unwrap_or(text);
-        // Created by `infra new` in CONTRIBUTING's example.
+        // The example in CONTRIBUTING creates this with `infra new`.
         let is_made = name.starts_with("note_create.") || name.starts_with("note-create.");
         let is_elsewhere = is_made || ELSEWHERE.contains(&name) || text.starts_with("target/") || text.starts_with("http");
         let is_missing = is_file && is_path && !is_elsewhere && !self.has_path(source, text);
         is_missing.then(|| format!("there is no file `{text}`"))
     }
 
-    /// Whether an operation or a gateway page has this method and path.
+    /// Whether an operation or a page of the gateway has this method and path.
     fn has_route(&self, method: &str, path: &str) -> bool {
         let path = path.split(['?', '#']).next().unwrap_or(path);
         let path = path.strip_prefix("/api/v1").filter(|rest| !rest.is_empty()).unwrap_or(path);
@@ -159,20 +159,20 @@ impl KnownNames {
     }
 }
 
-/// Whether a path matches a template. A placeholder in either of them, such as `{id}`, `$id`, `:id`
-/// or `ID`, matches any segment.
+/// Whether a path matches a path with placeholders. A placeholder in either path, such as `{id}`,
+/// `$id`, `:id` or `ID`, matches any segment.
 fn fits(template: &str, path: &str) -> bool {
     let (wanted, found): (Vec<_>, Vec<_>) = (template.split('/').collect(), path.split('/').collect());
     let any = |part: &str| part.starts_with(['{', '$', ':']) || part.chars().any(|c| c.is_ascii_uppercase());
     wanted.len() == found.len() && wanted.iter().zip(&found).all(|(wanted, found)| wanted == found || any(wanted) || any(found))
 }
 
-/// The single-backtick texts in a passage.
+/// The texts between single backticks in a passage.
 fn quoted<'a>(passage: &'a Passage<'_>) -> impl Iterator<Item = &'a str> {
     passage.text.split('`').skip(1).step_by(2)
 }
 
-/// A document's links to files of the repository.
+/// The links from a document to files of the repository.
 fn links(source: &Source) -> Vec<String> {
     let targets = Parser::new_ext(&source.text, Options::ENABLE_TABLES).filter_map(|event| match event {
         Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => Some(dest_url.into_string()),

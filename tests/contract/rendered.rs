@@ -1,12 +1,12 @@
-//! Checked-in rendered files are up to date. Only `infra render --check` compares the OpenAPI
-//! document and the manifests of the areas.
+//! The rendered files that are checked in are up to date. The OpenAPI document and the manifests of
+//! the areas are compared only by `infra render --check`.
 
 use api::http::version::gateway_path;
 use infra::checked_in::{File, WATCH, document, template_files};
 use infra::operations;
 
 fn assert_current(file: &File) {
-    // `assert_eq!` would print both files, each thousands of lines.
+    // `assert_eq!` would print both files, which have thousands of lines.
     let line = file.found.lines().zip(file.wanted.lines()).position(|(found, wanted)| found != wanted);
     let line = line.unwrap_or_else(|| file.found.lines().count().min(file.wanted.lines().count())) + 1;
     assert!(file.is_current(), "{} is out of date from line {line} on: run `cargo run -p infra -- render`", file.path.display());

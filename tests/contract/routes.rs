@@ -1,4 +1,4 @@
-//! Routes: each needs a binary, its own method and path, and a short name.
+//! Routes: each one needs a binary, a unique method and path, and a short name.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use infra::{Operation, operations, workers};
 
 use crate::tree;
 
-/// What remains of Lambda's 64 characters after `gatelet-`, the stage and a dash.
+/// The number of Lambda's 64 characters that remain after `gatelet-`, the stage and a dash.
 const MAX_NAME: usize = 43;
 
 #[test]
@@ -33,7 +33,7 @@ fn a_name_is_unique_and_begins_with_its_area() {
 fn a_method_of_a_path_belongs_to_one_operation() {
     let mut seen = BTreeSet::new();
     for operation in operations::all() {
-        // Routes that differ only in parameter names are the same.
+        // Two routes that differ only in the names of parameters are the same route.
         let path = operation.route.path.split('/').map(|segment| if segment.starts_with('{') { "{}" } else { segment });
         let key = (operation.route.verb.name(), path.collect::<Vec<_>>().join("/"));
         assert!(seen.insert(key), "{} has the route of another operation", operation.route.name);
@@ -104,7 +104,7 @@ fn every_function_has_a_binary_and_every_binary_a_function() {
     assert!(unknown.is_empty(), "binaries without an operation (is it in its area's list?) or worker: {unknown:?}");
 }
 
-/// Each `run…` function panics for operations of another interface.
+/// Each `run…` function panics if the operation has a different interface.
 #[test]
 fn every_binary_calls_the_run_function_of_its_interface() {
     for Operation { route, .. } in operations::all() {

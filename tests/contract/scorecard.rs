@@ -1,10 +1,10 @@
-//! The security scorecard: every requirement has a row, and every requirement marked as met has a
-//! test.
+//! The security scorecard: every requirement has a row, and every requirement that is marked as met
+//! has a test.
 
 use infra::checked_in::root;
 use infra::scorecard::{Requirement, Scorecard, Status};
 
-/// The number of requirements of each level in chapters V6 to V10 and V16.
+/// The number of requirements at each level in chapters V6 to V10 and V16.
 const COUNTS_OF_ASVS: [usize; 3] = [32, 80, 27];
 
 fn row(status: Status, tests: &[&str], reason: &str) -> Requirement {
@@ -18,7 +18,7 @@ fn row(status: Status, tests: &[&str], reason: &str) -> Requirement {
     }
 }
 
-/// A row's problems as one text.
+/// The problems of a row as one text.
 fn problems(row: &Requirement) -> String {
     row.problems(&root()).join("; ")
 }

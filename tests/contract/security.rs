@@ -1,4 +1,4 @@
-//! Security of the deployment template: which functions have the secret, what roles may use,
+//! The security of the deployment template: which functions get the secret, what roles may do,
 //! protection against floods, and more.
 
 use std::collections::BTreeSet;
@@ -12,9 +12,9 @@ use store::content;
 use crate::template::resources;
 use crate::tree;
 
-/// Environment variables with the secrets behind derived keys.
+/// The environment variables that contain the secrets from which keys are derived.
 const SECRETS: [&str; 2] = ["GATELET_SECRET", "GATELET_SECRET_PREVIOUS"];
-/// CloudFormation's limit on dynamic references in a template.
+/// CloudFormation's limit on the number of dynamic references in a template.
 const MAX_REFERENCES: usize = 60;
 
 fn variables(function: &Value) -> BTreeSet<String> {
@@ -22,7 +22,7 @@ fn variables(function: &Value) -> BTreeSet<String> {
     variables.into_iter().flat_map(|variables| variables.keys().cloned()).collect()
 }
 
-/// All functions by name, with whether their code derives keys from the deployment secret.
+/// The names of all functions, and whether their code derives keys from the deployment secret.
 fn functions() -> Vec<(&'static str, bool)> {
     let operations = operations::all().into_iter().map(|operation| (operation.route.name, operation.route.needs.has(Need::Secret)));
     operations.chain(workers::ALL.map(|worker| (worker.name, worker.needs.has(Need::Secret)))).collect()
@@ -58,7 +58,7 @@ fn functions_that_need_no_secret_have_none() {
     assert!(pages.all(|page| !without.contains(page.route.name)), "functions of pages do not start without the secret");
 }
 
-/// An operation of the product API whose answer is the same for everyone.
+/// An operation of the product API whose response is the same for everyone.
 const CACHED: &str = "projects-issuer-metadata-discover";
 
 #[test]
@@ -74,8 +74,8 @@ fn a_distribution_caches_no_path_of_the_product_api() {
     }
 }
 
-/// CloudFront keeps errors for ten seconds by default, by path only and regardless of
-/// `cache-control`: everyone would get an error that someone else caused.
+/// By default, CloudFront keeps errors for ten seconds, by path only and regardless of
+/// `cache-control`. So everyone would get an error that someone else has caused.
 #[test]
 fn a_distribution_caches_no_errors() {
     let template = tree::template();
@@ -86,8 +86,8 @@ fn a_distribution_caches_no_errors() {
     }
 }
 
-/// Operations without an access level, which do not verify access tokens but need the secret for
-/// another purpose.
+/// Operations without an access level. These operations do not verify access tokens, but need the
+/// secret for another purpose.
 const SECRET_WITHOUT_ACCESS: [(&str, &str); 22] = [
     ("auth-challenge-create", "signs challenges"),
     ("auth-not-me", "seals the code of its email"),
@@ -197,7 +197,8 @@ fn concurrency_can_be_reserved_for_token_refreshes_and_webhooks() {
     let reserved = resources.iter().filter(|(_, one)| !one["Properties"]["ReservedConcurrentExecutions"].is_null());
     let wanted = BTreeSet::from(["AuthOauthClientToken", "AuthOauthToken", "AuthSessionRefresh", "WorkersWebhooks"]);
     assert_eq!(reserved.map(|(id, _)| id.as_str()).collect::<BTreeSet<_>>(), wanted);
-    // Nothing is reserved by default, because accounts with a low quota could not deploy the stack.
+    // By default, no concurrency is reserved, because accounts with a low quota could not deploy
+    // the stack.
     for parameter in ["RefreshConcurrency", "WebhookConcurrency"] {
         assert_eq!(tree::template()["Parameters"][parameter]["Default"], 0, "{parameter}");
     }
@@ -216,7 +217,7 @@ fn the_log_of_the_api_is_json_with_the_id_of_each_request_and_no_secret() {
     }
 }
 
-/// Route metrics cost $0.30 a month per route, and there are more than a hundred routes.
+/// Metrics per route cost $0.30 a month for each route, and there are more than a hundred routes.
 #[test]
 fn metrics_of_single_routes_are_off() {
     let root = tree::template();

@@ -1,4 +1,5 @@
-//! The security pages match the code in numbers, limits, ways to sign in, and logged fields.
+//! The security pages agree with the code about numbers, limits, ways to sign in, and logged
+//! fields.
 
 use api::http::log::RequestFacts;
 use infra::checked_in::root;
@@ -28,8 +29,8 @@ fn assert_says(page: &str, text: &str) {
     assert!(flowing.contains(text), "the page does not say: {text}");
 }
 
-/// A duration as written on the pages: in the largest unit that divides it (`10 minutes`, `1 hour`,
-/// `7 days`), except `24 hours` for a day.
+/// A duration as the pages write it: in the largest unit that divides it (`10 minutes`, `1 hour`,
+/// `7 days`), except for a day, which is `24 hours`.
 fn words(time: SignedDuration) -> String {
     let seconds = time.as_secs();
     let (number, unit) = match seconds {
@@ -74,13 +75,13 @@ fn the_sign_in_page_matches_the_constants_of_the_code() {
     for text in first {
         assert_says(&page, &text);
     }
-    // Each rejected kind of weak password.
+    // Each kind of weak password that is rejected.
     for word in ["most common passwords", "address of the account", "the project's name", "row of the keyboard"] {
         assert_says(&page, word);
     }
 }
 
-/// Operations that start a session: their responses contain a refresh token.
+/// The operations that start a session, whose responses contain a refresh token.
 fn beginning() -> Vec<String> {
     let document = openapi::json("https://api.example.com", "https://api.example.com").unwrap();
     let all = operations::of_apis().into_iter().map(|operation| operation.route);
@@ -132,7 +133,7 @@ fn the_sessions_page_matches_the_constants_of_the_code() {
     assert_eq!(config.reauthentication_max_age_seconds, 0);
     assert_says(&page, "| 0 (off) | `reauthentication_max_age_seconds` |");
     assert_says(&page, &format!("{} at most", MAX_LIFE.as_hours() / 24));
-    // Tests do not set the environment variable, so this is the default.
+    // Tests do not set the environment variable, so this is its default.
     assert_says(&page, &format!("lives for {} seconds", access_token_life().unwrap().as_secs()));
 }
 

@@ -1,4 +1,5 @@
-//! The deployment template has every function, with exactly its route's permissions.
+//! The deployment template contains every function, with exactly the permissions that its route
+//! lists.
 
 use std::collections::BTreeSet;
 
@@ -9,17 +10,17 @@ use serde_json::Value;
 
 use crate::tree;
 
-/// CloudFormation's limit on resources per stack.
+/// CloudFormation's limit on the number of resources in a stack.
 const MAX_RESOURCES: usize = 500;
-/// CloudFormation's limit for the size of a template, in bytes.
+/// CloudFormation's limit on the size of a template, in bytes.
 const MAX_BYTES: usize = 1_000_000;
 
-/// API Gateway limits an API to 300 integrations, and AWS does not raise this limit; the difference
-/// is reserved for the work on a second API ("More functions than an API can have",
-/// `docs/architecture.md`).
+/// API Gateway limits an API to 300 integrations, and AWS does not raise this limit. The
+/// integrations that remain are reserved for the work on a second API ("More functions than an API
+/// can have", `docs/architecture.md`).
 const MAX_INTEGRATIONS: usize = 290;
 
-/// The resources of all nested stacks together.
+/// The resources of all nested stacks in one map.
 pub(crate) fn resources() -> serde_json::Map<String, Value> {
     let mut all = serde_json::Map::new();
     for (name, mut stack) in tree::stacks() {
@@ -45,7 +46,7 @@ fn route_keys(resources: &serde_json::Map<String, Value>, id: &str) -> BTreeSet<
     routes.map(|route| route["Properties"]["RouteKey"].as_str().unwrap().to_owned()).collect()
 }
 
-/// The DynamoDB actions that a role allows on the table itself, not its indexes.
+/// The DynamoDB actions that a role allows on the table itself, apart from its indexes.
 fn table_actions(resources: &serde_json::Map<String, Value>, id: &str) -> BTreeSet<String> {
     let role = &resources[&format!("{id}Role")]["Properties"];
     assert!(role["ManagedPolicyArns"].is_null(), "{id}Role has managed policies");
@@ -73,7 +74,8 @@ fn every_operation_has_a_function_behind_its_route_key() {
         assert!(gets(route.verb.name()), "{name} has the route keys {keys:?}");
         let is_alone = route.verb.name() == "GET" && !all.iter().any(|other| other.route.name != name && other.route.matches(route.path));
         assert!(is_alone || !keys.contains(&route_key(ANY, route)), "{name} gets requests of other operations");
-        // Handlers of GET also answer HEAD, but API Gateway forwards HEAD only with a route for it.
+        // Handlers of GET also handle HEAD, but API Gateway forwards HEAD only if there is a route
+        // for it.
         assert!(route.verb.name() != "GET" || gets("HEAD"), "{name} has no route for HEAD");
     }
 }
@@ -118,8 +120,8 @@ fn the_root_has_a_stack_for_each_area_and_passes_every_parameter() {
     }
 }
 
-/// Each template's path, number of resources after the transformation, and size; and the number of
-/// routes of the API.
+/// The path of each template, with the number of its resources after the transformation and its
+/// size, and the number of routes of the API.
 fn measure(operations: &[Operation]) -> (Vec<(String, usize, usize)>, usize) {
     let mut routes = 0;
     let files = template::render(operations).unwrap();
@@ -127,7 +129,7 @@ fn measure(operations: &[Operation]) -> (Vec<(String, usize, usize)>, usize) {
         let template: Value = serde_saphyr::from_str(&text).unwrap();
         let resources = template["Resources"].as_object().unwrap();
         routes += resources.values().filter(|one| one["Type"] == "AWS::ApiGatewayV2::Route").count();
-        // SAM adds a resource for a function that configures asynchronous events.
+        // SAM adds a resource for each function that configures asynchronous events.
         let more = resources.values().filter(|one| !one["Properties"]["EventInvokeConfig"].is_null()).count();
         (path.display().to_string(), resources.len() + more, text.len())
     });
@@ -135,7 +137,8 @@ fn measure(operations: &[Operation]) -> (Vec<(String, usize, usize)>, usize) {
     (sizes, routes)
 }
 
-/// Asserts that the templates of these operations fit; returns the number of routes.
+/// Asserts that the templates of these operations stay within the limits; returns the number of
+/// routes.
 fn assert_deployable(operations: &[Operation]) -> usize {
     let (sizes, routes) = measure(operations);
     for (path, resources, bytes) in sizes {

@@ -1,4 +1,4 @@
-//! The files of the repository, for the contract tests.
+//! The files of the repository that the contract tests read.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -13,7 +13,7 @@ pub(crate) fn areas() -> BTreeSet<String> {
     names(&root().join("functions"))
 }
 
-/// The names of the entries of a folder; none if the folder does not exist.
+/// The names of the entries of a folder; empty if the folder does not exist.
 pub(crate) fn names(folder: &Path) -> BTreeSet<String> {
     let Ok(entries) = fs::read_dir(folder) else { return BTreeSet::new() };
     entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
@@ -24,7 +24,7 @@ pub(crate) fn stems(folder: &Path, extension: &str) -> BTreeSet<String> {
     names(folder).iter().filter_map(|name| name.strip_suffix(extension)).map(str::to_owned).collect()
 }
 
-/// The crates under `[dependencies]` in the manifest of a crate's folder.
+/// The crates that the manifest in this folder lists under `[dependencies]`.
 pub(crate) fn dependencies(folder: &str) -> BTreeSet<String> {
     let manifest: toml::Table = fs::read_to_string(root().join(folder).join("Cargo.toml")).unwrap().parse().unwrap();
     manifest["dependencies"].as_table().unwrap().keys().cloned().collect()
@@ -36,7 +36,7 @@ pub(crate) fn event(area: &str, name: &str) -> Value {
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The checked-in template, with short forms such as `!Ref X` reduced to X.
+/// The checked-in template, with short forms such as `!Ref X` replaced by X.
 pub(crate) fn template() -> Value {
     static READ: LazyLock<Value> = LazyLock::new(|| read(&root().join("infra/template.yaml")));
     READ.clone()

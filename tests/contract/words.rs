@@ -1,16 +1,17 @@
-//! One vocabulary in names: refusals, errors, bounds and times have the same names everywhere,
+//! The vocabulary of names: refusals, errors, bounds and times have the same names everywhere,
 //! types are nouns, and `of` is reserved for conversions.
 
 use super::passages::{Source, sources};
 
 const FOLDERS: [&str; 5] = ["shared", "functions", "infra", "events", "tests"];
-/// Last words of the names of types that are refusals or errors.
+/// Words that must not end the name of a type that is a refusal or an error.
 const NEGATIVE: [&str; 10] =
     ["Refused", "Rejected", "Failed", "Failure", "Fault", "Unacceptable", "Untrusted", "Unusable", "Unread", "Malformed"];
-/// First words of such names, followed by a noun.
+/// Words that must not begin the name of a refusal or an error, followed by a noun.
 const NEGATIVE_FIRST: [&str; 5] = ["Invalid", "Malformed", "NotA", "NotAn", "TooMany"];
 const REFUSAL: &str = "Refusal, if a user is told no, or Error, if something broke";
-/// Words in the names of constants and constant parameters, and what to use instead.
+/// Words that must not occur in the names of constants and constant parameters, and their
+/// replacements.
 const CONSTANTS: [(&[&str], &str); 6] = [
     (&["MOST", "LONGEST", "LARGEST", "HIGHEST"], "MAX"),
     (&["LEAST", "SHORTEST", "SMALLEST", "LOWEST"], "MIN"),
@@ -20,9 +21,9 @@ const CONSTANTS: [(&[&str], &str); 6] = [
     (&["LIMIT"], "MAX_ and what is bounded"),
 ];
 const NOUN: &str = "a noun that says what it is";
-/// Names that are not participles in spite of their ending.
+/// Names that end like a participle, but are nouns.
 const NOUNS: [&str; 8] = ["Bed", "Deed", "Embed", "Feed", "Need", "Seed", "Speed", "Shed"];
-/// Participles without the ending `ed`.
+/// Participles that do not end in `ed`.
 const IRREGULAR: &str = "Begun Bought Broken Brought Built Caught Chosen Done Drawn Driven Forgotten Found Fought Frozen \
     Given Gone Got Grown Heard Held Hidden Kept Known Laid Learnt Led Left Lent Lost Made Meant Met \
     Overridden Paid Proven Put Said Seen Sent Shown Sold Spent Spoken Sprung Stolen Struck Sworn \
@@ -33,7 +34,7 @@ fn name(text: &str) -> &str {
     text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or_default()
 }
 
-/// What to use instead of the name of a type.
+/// The replacement for the name of a type; `None` if the name is right.
 fn instead_of_type(name: &str) -> Option<&'static str> {
     let is_word = !name.contains('_') && name.chars().filter(char::is_ascii_uppercase).count() == 1;
     let is_participle = name.ends_with("ed") && !NOUNS.contains(&name) || IRREGULAR.split(' ').any(|word| word == name);
@@ -44,14 +45,14 @@ fn instead_of_type(name: &str) -> Option<&'static str> {
 }
 
 fn instead_of_constant(name: &str) -> Option<&'static str> {
-    // A limit is a rule for rates everywhere else, so only the last word counts.
+    // Everywhere else, a limit is a rule for rates, so only the last word counts.
     let is_bound = |word: &str| word != "LIMIT" || name.ends_with("_LIMIT");
     let is_in = |words: &[&str]| name.split('_').any(|part| words.contains(&part) && is_bound(part));
     CONSTANTS.iter().find(|(words, _)| is_in(words)).map(|(_, instead)| *instead)
 }
 
-/// Whether a signature from `of` on is that of a conversion: a pure function without a receiver
-/// that returns its own type.
+/// Whether a signature that begins with `of` is that of a conversion: a pure function without a
+/// receiver that returns the type on which it is defined.
 fn converts(signature: &str) -> bool {
     let mut depth = 0;
     let end = signature.find(|c| {
@@ -62,7 +63,8 @@ fn converts(signature: &str) -> bool {
     !parameters.contains("self") && answer.split(['{', ';']).next().is_some_and(|answer| answer.contains("Self"))
 }
 
-/// The definitions in a source that use another word: the line, the name, and what to use instead.
+/// The definitions in a source file whose names contain a wrong word: the line, the name, and the
+/// replacement.
 fn findings(text: &str) -> Vec<(usize, &str, &'static str)> {
     let mut found = Vec::new();
     let mut start = 0;

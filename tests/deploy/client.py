@@ -77,8 +77,8 @@ class Client:
         """Creates accounts and sessions in this version; returns what must survive the update."""
         email = "ada@example.com"
         up = self.sign_up(email)
-        # In MiniStack, a stream from LATEST misses the first records. The schedule processes them
-        # within a minute.
+        # In MiniStack, a stream that starts at LATEST misses the first records. The schedule
+        # processes the missed records within a minute.
         code = re.search(r"code=([0-9a-z]{45})", self.mail(email, 240)["BodyText"])[1]
         other = self.sign_up("grace@example.com")
         self.ok("PATCH", "/api/v1/users/me", {"display_name": "Grace"}, access_token=other["access_token"])
@@ -90,7 +90,8 @@ class Client:
         assert (me["id"], me["primary_email"]) == (kept["user_id"], kept["email"]), me
         fresh = self.ok("POST", "/api/v1/auth/sessions/current/refresh", {}, refresh_token=kept["refresh_token"])["access_token"]
         sessions = self.ok("GET", "/api/v1/auth/sessions", access_token=fresh)["items"]
-        # Newest first: later sign-ins precede the refresh token's session.
+        # The newest session comes first, so sessions of later sign-ins precede that of the refresh
+        # token.
         assert [session["is_current_session"] for session in sessions].index(True) == len(sessions) - 1, sessions
         self.ok("POST", "/api/v1/contact-channels/verify", {"code": kept["code"]})
         assert self.ok("GET", "/api/v1/users/me", access_token=fresh)["primary_email_verified"] is True
@@ -113,7 +114,7 @@ class Client:
         self.sign_up(email)
         self.mail(email, 240)
         events.enable_rule(Name=schedule)
-        # Anything still due is sent before a later email.
+        # An email that is still due would be sent before this one.
         self.sign_up("zoe@example.com")
         self.mail("zoe@example.com", 240)
         assert len(self.mails(email)) == 1

@@ -5,7 +5,7 @@ import re
 import urllib.error
 import urllib.request
 
-# Documents outside the site's resources, with their media types.
+# Documents that are not resources of the site, with their media types.
 OTHERS = {
     "/": "text/html",
     "/blog": "text/html",

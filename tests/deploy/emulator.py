@@ -35,8 +35,8 @@ def resolved(*arguments):
 
 
 def deploy_nested(*arguments, **options):
-    # A deployment imports these functions when it starts, so they are replaced while it runs. One
-    # thread deploys a stack and then its nested stacks.
+    # A deployment imports these functions when it starts, so they are replaced while a deployment
+    # is running. A stack and its nested stacks are deployed by the same thread, one after another.
     engine._parse_template, engine._resolve_refs = transformed, resolved
     try:
         return deploy(*arguments, **options)

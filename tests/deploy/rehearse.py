@@ -65,7 +65,7 @@ def gateway(stack, *arguments, check=True):
 def new_project(stack, name):
     keys = gateway(stack, "project", "create", name).stdout
     keys = dict(line.split("=", 1) for line in keys.splitlines())
-    # The provider's secret is stored sealed, so it is resealed when the deployment secret is
+    # The provider's secret is stored sealed, so it must be resealed when the deployment secret is
     # rotated.
     provider = 'config.oauth_providers=[{"id": "github", "client_id": "rehearsal", "client_secret": "of a provider"}]'
     gateway(stack, "project", "set", keys["GATELET_PROJECT_ID"], "config.allow_localhost=true", provider)
@@ -115,7 +115,8 @@ def rehearse(folder, stack):
     client.has_tokens_of(seconds=900)
 
     step("sam deploy: the checked-in version over it")
-    # The older version does not have the function behind `/console`, so the fallback answers 405.
+    # The older version does not contain the function behind `/console`, so the fallback responds
+    # with 405.
     for path, expected in [("/console", 405), ("/console/projects", 404)]:
         status, _, page = asked(stack, path)
         assert status == expected, f"the console is off by default, but {path} answers {status}: {page}"
@@ -141,7 +142,8 @@ def replace_secret(stack, shell, client):
     new = client.sign_in("ada@example.com")
     for token in (old["access_token"], new["access_token"]):
         client.ok("GET", "/api/v1/users/me", access_token=token)
-    # Values stored by the SDK's suite are resealed too; a second run finds nothing to do.
+    # Values that the SDK's suite has stored are also resealed; a second run finds nothing to
+    # reseal.
     resealed = shell.run(reseal)
     assert "Resealed: 0;" not in resealed and "with the current secret: 0" in resealed, resealed
     resealed = shell.run(reseal)
@@ -152,7 +154,7 @@ def replace_secret(stack, shell, client):
     client.ok("GET", "/api/v1/users/me", access_token=new["access_token"])
     status, body = client.send("GET", "/api/v1/users/me", access_token=old["access_token"])
     assert (status, body["code"]) == (401, "UNPARSABLE_ACCESS_TOKEN"), f"{status} {body}"
-    # Everyone stays signed in: refresh tokens from before the replacement still work.
+    # Everyone stays signed in, because refresh tokens from before the replacement still work.
     client.ok("POST", "/api/v1/auth/sessions/current/refresh", {}, refresh_token=old["refresh_token"])
 
 
@@ -200,7 +202,7 @@ def doctor(stack):
     asked = ["--api-url", stack.url, "--sender", SENDER, "--configuration-set", stack.output("ConfigurationSet")]
     done = gateway(stack, "doctor", *asked, check=False)
     print(done.stdout, done.stderr, flush=True)
-    # MiniStack's CloudFormation does not support a table's expiry and backups.
+    # The CloudFormation of MiniStack does not support the expiry and the backups of a table.
     fine = all(line.startswith("ok ") or line.split()[1] in ("expiry", "backups") for line in done.stdout.splitlines())
     assert done.returncode == 0 and fine, "a deployment of the template passes"
     done = gateway(stack, "doctor", "--sender", "nobody.example", check=False)
@@ -209,8 +211,8 @@ def doctor(stack):
 
 def sdk(stack):
     step("the published SDK against the deployment")
-    # One file sets limits, one puts a proxy in front of the service, and two make it call a local
-    # address; each needs its own gateway.
+    # One file sets limits, one puts a proxy in front of the service, and two make the service call
+    # a local address. Each of them needs a separate gateway.
     suite = [file.name for file in sorted((ROOT / "tests/sdk/suite").glob("*.test.js")) if file.name not in ("limits.test.js", "retry.test.js", "test-email.test.js", "webhooks.test.js")]
     settings = {
         "DEPLOYMENT": stack.url,
@@ -225,7 +227,7 @@ def sdk(stack):
 
 
 def main():
-    # Exits normally when terminated, to stop everything that was started.
+    # On SIGTERM, exit normally, so that everything that was started is stopped.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)

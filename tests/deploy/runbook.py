@@ -27,7 +27,7 @@ class Shell:
         self.work = work / "shell"
         commands = self.work / "commands"
         commands.mkdir(parents=True)
-        # There is nobody to confirm the change set.
+        # Nobody is there to confirm the change set.
         self.command(commands / "sam", f'exec "{tools}/python" "{HERE}/sam.py" "$@" --no-confirm-changeset --no-progressbar')
         self.command(commands / "aws", f'exec "{tools}/python" "{HERE}/aws.py" "$@"')
         self.command(commands / "gateway", f'exec "{gateway}" "$@"')
@@ -37,8 +37,8 @@ class Shell:
         script = self.work / "script"
         os.mkfifo(script)
         with open(self.log, "wb") as log:
-            # The script has its own pipe; otherwise, commands that read standard input would
-            # consume the following ones.
+            # The script is read from a separate pipe. Otherwise, commands that read standard input
+            # would consume the commands after them.
             self.bash = subprocess.Popen(["bash", "-eu", "-o", "pipefail", script], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         self.script = open(script, "w", encoding="utf-8")
         self.count = 0

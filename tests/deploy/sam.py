@@ -27,7 +27,7 @@ def summed(folder, **options):
 
 
 def packed(name, folder):
-    # The name ends with the folder's checksum.
+    # The name ends with the checksum of the folder.
     kept, archive = KEPT / f"{os.path.basename(name)}.zip", f"{name}.zip"
     if kept.exists():
         os.link(kept, archive)

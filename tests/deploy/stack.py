@@ -32,10 +32,10 @@ class Emulator:
             "GATEWAY_PORT": str(self.port),
             "BIND_HOST": "127.0.0.1",
             "MINISTACK_REGION": os.environ["AWS_REGION"],
-            # Functions are limited to their roles, as on AWS. The access key `test` is the
-            # operator's, who may do everything.
+            # As on AWS, functions may do only what their roles allow. The access key `test` belongs
+            # to the operator, who may do everything.
             "AUTH": "true",
-            # Without this address, functions would contact AWS itself.
+            # Without this address, functions would connect to AWS itself.
             "AWS_ENDPOINT_URL": self.url,
             "LOG_LEVEL": "WARNING",
         }
@@ -84,7 +84,7 @@ class Stack:
     def deploy(self, folder, **parameters):
         command = [self.tools / "python", HERE / "sam.py", "deploy", "--template", "infra/template.yaml", "--no-confirm-changeset", "--no-progressbar"]
         command += ["--parameter-overrides", *(f"{name}={value}" for name, value in parameters.items())]
-        # `sam.py` keeps its archives in the temporary folder, for the next deployment.
+        # `sam.py` keeps its archives in the temporary folder, where the next deployment finds them.
         environment = {**os.environ, "AWS_ENDPOINT_URL": self.endpoint, "TMPDIR": str(folder.parent), "SAM_CLI_POLL_DELAY": "0.2"}
         done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
         if done.returncode != 0:
@@ -104,7 +104,7 @@ class Stack:
 
     @property
     def url(self):
-        # Names below localhost do not resolve on many machines, so the API is in the path.
+        # Many machines do not resolve names below localhost, so the path of the URL names the API.
         api = self.output("ApiEndpoint").split("//")[1].split(".")[0]
         return f"{self.endpoint}/_aws/execute-api/{api}/$default"
 

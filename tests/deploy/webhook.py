@@ -84,7 +84,7 @@ def is_delivered(stack, client):
             user = client.sign_in("ada@example.com")
             client.ok("PATCH", "/api/v1/users/me", {"display_name": "Ada Lovelace"}, access_token=user["access_token"])
             first = receiver.next(endpoint["secret"], 240)
-            # The schedule looks for retries once a minute.
+            # The schedule looks for due retries once a minute.
             again = receiver.next(endpoint["secret"], 240)
             place = f"{ENDPOINTS}/{endpoint['id']}"
             delivery = settled(client, place)
@@ -94,7 +94,7 @@ def is_delivered(stack, client):
     assert (event["type"], data["id"], data["display_name"]) == ("user.updated", user["user_id"], "Ada Lovelace"), event
     statuses = [attempt["response_status"] for attempt in delivery["attempts"]]
     assert (delivery["status"], statuses) == ("succeeded", [503, 204]), delivery
-    # With restored settings, the deployment no longer calls this machine.
+    # With its original settings, the deployment no longer calls this machine.
     status, tested = client.send("POST", "/api/v1/internal/send-test-webhook", {"endpoint_id": endpoint["id"]}, access="admin")
     refusal = "the endpoint cannot be reached: its host has no public address"
     assert (status, tested) == (200, {"success": False, "error_message": refusal}), f"{status} {tested}"

@@ -11,18 +11,18 @@ from newcomer import ROOT, URL, Shell, blocks, check
 
 PAGES = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/guides/*.md"))
 
-# Needs the app of examples/react, so `examples.py` follows this page while the app is running.
+# This page needs the app of examples/react, so `examples.py` follows it while the app is running.
 WITH_THE_APP = "docs/guides/testing-your-app.md"
 
-# These pages show files of an example; the two must be the same.
+# These pages show files of an example, which must be the same in both places.
 EXAMPLES = {"docs/guides/react.md": "examples/react", "docs/guides/node-backend.md": "examples/server"}
 
-# Commands that start a server, and its port.
+# Commands that start a server, with the server's port.
 SERVERS = {"node server.mjs": 4000, "npm run preview": 5173, "npx next start": 3000}
 
 AWS = "needs an AWS account; tests/deploy/run rehearses a deployment on one machine"
 NEWER = "needs a newer version than this clone"
-# Blocks that cannot run here, by page and first line.
+# Blocks that cannot be run on this machine, by page and first line.
 NOT_RUN = {
     ("console", "sam deploy --template infra/template.yaml --parameter-overrides Console=on"): AWS,
     ("deploying-to-aws", "pip install aws-sam-cli cargo-lambda"): "changes the Python installation of this machine; tests/deploy/run installs its own",
@@ -43,7 +43,7 @@ NOT_RUN = {
 }
 
 
-# Blocks that are not files, by file and first line.
+# Blocks that are not complete files, by file and first line.
 FRAGMENTS = {
     ("docs/getting-started.md", 'const email = "mary@example.com"; // what the user entered'): "continues app.mjs",
     ("docs/getting-started.md", 'const code = new URLSearchParams(location.search).get("code");'): "continues app.mjs",

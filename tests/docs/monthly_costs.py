@@ -9,7 +9,8 @@ from newcomer import ROOT
 PAGE = ROOT / "docs/operations/monthly-costs.md"
 USERS = [1_000, 100_000, 1_000_000]
 
-# An active user's month: the number of calls, and the milliseconds of Lambda per call.
+# The calls of an active user in a month: their number, and the milliseconds of Lambda that each
+# takes.
 USE = {
     "auth-password-sign-in": (2, 60),
     "auth-session-refresh": (60, 5),
@@ -19,14 +20,15 @@ USE = {
     "auth-password-send-reset-code": (0.05, 5),
     "auth-password-reset": (0.05, 60),
 }
-# Emails: one per sign-up, one per reset, and one notice per changed password.
+# Emails: one for each sign-up, one for each reset, and a notice for each changed password.
 EMAILS = 0.1 + 0.05 + 0.05
-# Audit log entries: a sign-up, a verified address, two for a reset, two sign-ins.
+# Audit log entries: one for a sign-up, one for a verified address, two for a reset, and two for
+# sign-ins.
 ENTRIES = 0.1 + 0.1 + 0.1 + 2
-# The number of days that an active user is active in a month.
+# The number of days per month on which an active user is active.
 DAYS = 20
-# Refreshes that are the first of their hour but not of their day, the index units that each writes,
-# and the price of a unit in dollars.
+# The number of refreshes that are the first of their hour but not of their day, the number of index
+# units that each of them writes, and the price of a unit in dollars.
 HOURS, INDEX_UNITS, UNIT = 40, 2, 0.625e-6
 # Prices in dollars.
 SES_EMAIL, LOG_GB, STORED_GB, BACKUP_GB, SECRET, METRIC, ALARM = 100e-6, 0.50, 0.25, 0.20, 0.40, 0.30, 0.10
@@ -52,7 +54,7 @@ def table():
         request, millisecond = price[name]
         return times * (request + milliseconds * millisecond) / 1e6
     calls = sum(times for times, _ in USE.values())
-    # An active user's cost per month.
+    # The cost of an active user per month.
     sign_ins = of("auth-password-sign-in", *USE["auth-password-sign-in"])
     rows = {
         "sign-ins with a password": sign_ins,

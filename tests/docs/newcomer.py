@@ -19,7 +19,7 @@ URL = "http://localhost:8787"
 class Block:
     def __init__(self, file, line, kind, text, before=""):
         self.file, self.line, self.kind, self.text = file, line, kind, text
-        # The paragraph before the block.
+        # The paragraph that precedes the block.
         self.before = before
 
     def __str__(self):
@@ -59,7 +59,7 @@ class Shell:
     def run(self, text):
         """Runs a block; returns its output."""
         end = f"end-{secrets.token_hex(8)}"
-        # Programs in the block must not read the commands that follow.
+        # Programs in the block must not read the commands after it.
         self.process.stdin.write(f"{{\n{text}\n}} </dev/null\nprintf '\\n{end}\\n'\n")
         self.process.stdin.flush()
         printed = []
@@ -76,8 +76,8 @@ class Newcomer:
 
     def __init__(self, folder):
         self.folder = folder
-        # `cargo run` runs in the clone. The gateway's data is in `self.folder`, separate from other
-        # gateways' data.
+        # `cargo run` runs in the folder of the clone. The gateway keeps its data in `self.folder`,
+        # separate from the data of other gateways.
         self.environment = {**os.environ, "GATELET_DATA": str(folder / ".gatelet")}
         for name in [name for name in self.environment if name.startswith("GATELET_") and name != "GATELET_DATA"]:
             del self.environment[name]
@@ -95,7 +95,7 @@ class Newcomer:
         """The definition of a shell function `gateway`, which runs this clone's gateway with its
         sign-ins in `self.folder`."""
         config = self.folder / "config"
-        # Cargo takes longer to see that everything is up to date than most commands take to run.
+        # Cargo takes longer to find that everything is up to date than most commands take to run.
         program = f'"{os.environ["GATEWAY"]}"' if "GATEWAY" in os.environ else f'cargo run --quiet --manifest-path "{ROOT}/Cargo.toml" --'
         return f'gateway() {{ XDG_CONFIG_HOME="{config}" {program} "$@"; }}\n'
 
@@ -148,7 +148,7 @@ class Newcomer:
 
 
 def answers(port):
-    # A server may listen on only one of `localhost`'s two addresses.
+    # A server may listen on only one of the two addresses of `localhost`.
     for family, address in [(socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")]:
         with contextlib.closing(socket.socket(family)) as probe:
             if probe.connect_ex((address, port)) == 0:

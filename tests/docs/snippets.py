@@ -48,7 +48,7 @@ def sdk(newcomer, block):
 def mail_server(newcomer, block):
     printed = newcomer.shell(block.text, cwd=ROOT)
     check("smtp.example.com" in printed, block, f"it prints {printed}")
-    # Restores the setting for the following blocks.
+    # The setting is restored for the blocks that follow.
     newcomer.shell("""cargo run -- project set $GATELET_PROJECT_ID 'config.email_config={"type": "shared"}'""", cwd=ROOT)
 
 
@@ -93,7 +93,7 @@ def by_email(newcomer, app, send, page, typed):
     """Runs two scripts, each of which requests an email: the first continues as the page behind
     the link, the second with the typed code."""
     client = app.text.split("await app.signUp")[0]
-    # A script has neither a page nor a user; this replaces both.
+    # A script has neither a page nor a user, so this code replaces both.
     wait = """
 const emails = async () => {
   const headers = { authorization: `Bearer ${process.env.GATELET_PAGE_KEY}` };
@@ -128,7 +128,7 @@ def audit_log(newcomer, read, export, keep, verify, expect, accept):
     lines = (newcomer.folder / "audit-log.jsonl").read_text().splitlines()
     check(any(json.loads(line)["operation"] == "auth-password-sign-up" for line in lines), export, "no sign-up is exported")
     check("config.audit_log_retention_days: 90 → 365" in newcomer.shell(command + keep.text), keep, "the setting is not shown")
-    # The gateway links entries after a few seconds.
+    # The gateway links entries a few seconds after they are written.
     for _ in range(600):
         printed = newcomer.shell(command + verify.text)
         if "not yet linked" not in printed:
@@ -146,7 +146,7 @@ def npm_install(newcomer, block):
 def main():
     readme, guide = blocks("README.md"), blocks("docs/getting-started.md")
     audit, emails = blocks("docs/operations/audit-log.md"), blocks("docs/emails.md")
-    # Figures from `tests/benches/run` and the benchmarks.
+    # Numbers from `tests/benches/run` and the benchmarks.
     figures = blocks("docs/operations/figures.md")
     for name in sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/**/*.md")):
         if name not in {block.file for block in [*guide, *audit, *emails, *figures]} and name not in guides.PAGES:

@@ -1,4 +1,4 @@
-// The account's page, by clicking: what a person does there in the life of an account.
+// The page of the account: clicks through what people do there during the life of an account.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -13,7 +13,7 @@ const w = world({ config: { passkey_enabled: true, client_user_deletion_enabled:
 /** A visitor with a device that can hold passkeys. */
 async function visitor(t, options) {
   const it = await w.visitor(t, options);
-  // The test presses the button, so the browser offers nothing by itself.
+  // The test presses the button, so the browser must not offer the passkey without being asked.
   await it.page.addInitScript(() => (PublicKeyCredential.isConditionalMediationAvailable = async () => false));
   const devtools = await it.context.newCDPSession(it.page);
   await devtools.send("WebAuthn.enable");
@@ -43,7 +43,7 @@ for (const language of ["en", "de"]) {
     const [passkey, ...others] = await it.credentials();
     assert.deepEqual([passkey.rpId, others.length], [new URL(w.origin).hostname, 0]);
 
-    // The passkey is synchronized to another device.
+    // The passkey is synchronized to a second device.
     const phone = await visitor(t, { language });
     await phone.receives(passkey);
     await phone.open("sign-in");

@@ -1,4 +1,4 @@
-// What other sites, other projects and hostile texts try with the pages.
+// Attacks on the pages by other sites and other projects, and with hostile texts.
 
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
@@ -79,7 +79,7 @@ test("a form that another site sends is refused, and changes nothing", async (t)
   const it = await signedIn(t);
   const other = await w.person();
   const token = (await it.page.goto(w.url("sign-out"))) && (await it.page.locator("[name=form_token]").first().inputValue());
-  // Even with the form's token, which another site cannot read.
+  // The request is rejected even with the token of the form, which another site cannot read.
   for (const form_token of ["", "x", token]) {
     evil.shown = `<form method="post" action="${w.url("sign-out")}"><input name="form_token" value="${form_token}"><button name="action" value="sign-out">go</button></form>`;
     await it.page.goto(evil.url);
@@ -88,7 +88,7 @@ test("a form that another site sends is refused, and changes nothing", async (t)
     assert.equal((await answer).status(), 403);
     assert.equal((await w.sessionsOf(it.id)).length, 1, "nobody was signed out");
   }
-  // Signing the visitor in as somebody else is an attack, too.
+  // It is also an attack to sign the visitor in as somebody else.
   evil.shown = `<form method="post" action="${w.url("sign-in")}"><input name="email" value="${other.email}"><input name="password" value="${PASSWORD}"><button>go</button></form>`;
   await it.page.goto(evil.url);
   const answer = it.page.waitForResponse((response) => response.url().startsWith(w.origin) && response.request().method() === "POST");
@@ -170,10 +170,10 @@ test("a cookie of one project is no session at another", async (t) => {
       assert.ok(!body.includes(it.email) && !body.includes('value="continue"'), `nobody at ${url} with ${name}`);
     }
   }
-  // The project's own host does not show another one, whatever the query says.
+  // The host of a project never shows another project, whatever the query contains.
   const { body } = await w.ask(`${w.url("sign-in")}?project_id=${other}`, { headers: { cookie: `${session.name}=${session.value}` } });
   assert.ok(body.includes(it.email) && !body.includes("Other"));
-  // A form of one project is no form of the other.
+  // A form of one project is not valid in another project.
   const page = await w.ask(w.url("sign-in"));
   const fields = { ...formOf(page), email: newAddress(), password: PASSWORD };
   const cookie = cookiesOf(page).replaceAll(w.gateway.projectId, other);
@@ -210,15 +210,15 @@ for (const to of UNTRUSTED) {
     leads(await post(w.url("sign-in", query), { ...formOf(page), action: "continue" }, { cookie, origin: w.origin }));
     leads(await post(w.url("onboarding", query), { ...formOf(page), action: "continue" }, { cookie, origin: w.origin }));
     leads(await w.ask(w.url("sign-out", query)));
-    // Nor is an app asked for its session that is none.
+    // An untrusted URL is also not asked for the session of an app.
     leads(await w.ask(w.url("sign-in", { stack_nested_cross_domain_auth_refresh_token_id: "x", stack_nested_cross_domain_auth_callback_url: to }), { headers: { cookie } }));
     leads(await post(w.url("sign-in", query), { ...formOf(page), email: it.email, password: PASSWORD, action: "password" }, { cookie, origin: w.origin }));
-    // No code for a foreign site, either.
+    // A foreign site also gets no code.
     const challenge = { hexclave_cross_domain_state: "s", hexclave_cross_domain_code_challenge: "x".repeat(43), hexclave_cross_domain_after_callback_redirect_url: to };
     const crossed = await post(w.url("sign-in", { ...query, ...challenge }), { ...formOf(page), action: "continue" }, { cookie, origin: w.origin });
     leads(crossed);
     assert.ok(!`${crossed.headers.location}`.includes("code="), `${crossed.headers.location}`);
-    // A form may lead nowhere else, even if a page were wrong.
+    // Even if a page were wrong, its form could not be sent to another site.
     assert.doesNotMatch(page.headers["content-security-policy"], /evil/);
     leads(await post(w.url("sign-out", query), { ...formOf(page), action: "sign-out" }, { cookie, origin: w.origin }));
   });
@@ -228,7 +228,7 @@ test("a trusted way back is followed, and a page on the way says which app it is
   const it = await signedIn(t);
   const to = "https://app.example.com/welcome?x=1";
   await it.open("sign-in", { after_auth_return_to: to });
-  // Nothing is served there; the browser need only be sent.
+  // No server listens there; it is enough that the browser sends the request.
   const sent = it.page.waitForRequest(to);
   await it.presses(filled(texts.sign_in.continue_as, { name: it.email }));
   await sent;
@@ -240,7 +240,7 @@ test("a trusted way back is followed, and a page on the way says which app it is
 });
 
 test("a trusted app gets no session of a code that it did not ask for", async (t) => {
-  // After the sign-in, the app's callback must be trusted, as well as the page after it.
+  // Not only the page after the sign-in must be trusted, but also the app's callback.
   const it = await signedIn(t);
   const page = await w.ask(w.url("sign-in"));
   const session = await it.cookie("session");
@@ -277,7 +277,7 @@ for (const name of HOSTILE) {
     await it.signsIn(person.email, PASSWORD);
     await it.hasSignedIn();
     await it.open("sign-in");
-    // The button has the name as it is.
+    // The button shows the name unchanged.
     assert.equal(await page.locator("button[value=continue]").textContent(), filled(texts.sign_in.continue_as, { name }));
     await isText();
     await it.open("sign-out");

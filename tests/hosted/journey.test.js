@@ -1,5 +1,5 @@
-// A person's journey through the pages of a project on its own host, in each language: account,
-// emailed links and codes, a lost password, second factors, an invitation, and another device.
+// A person uses the pages of a project on the project's host, in each language: an account, emailed
+// links and codes, a forgotten password, second factors, an invitation, and another device.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -250,7 +250,7 @@ test("a stranger signs up for an invitation, and is told to verify the address",
   await it.page.goto(linkOf(await w.inbox.next(email)).url.href);
   await it.presses(texts.verify.submit);
   await it.sees(texts.verify.done_title);
-  // The way back leads to the invitation.
+  // The next page is that of the invitation.
   await it.follows(texts.verify.next);
   await it.presses(filled(texts.sign_in.continue_as, { name: email }));
   await it.sees(filled(texts.invitation.title, { team: "Engines" }));
@@ -357,7 +357,7 @@ test("without a host of its own, the project is in the query of every page and l
   await it.follows(texts.verify.next);
   await isHere("sign-in");
   await page.getByRole("button", { name: filled(texts.sign_in.continue_as, { name: email }), exact: true }).waitFor();
-  // The cookies of the two places are separate.
+  // Cookies of the gateway's host and of the project's host are separate.
   await it.isNobody();
   it.check();
 });
@@ -398,7 +398,7 @@ test("a form is sent once, however often its button is pressed", async (t) => {
   it.check();
 });
 
-// Mail programs cut long links off. The person has entered nothing that could be checked.
+// Mail programs cut off long links. The person has not entered anything that could be checked.
 for (const [page, button] of [["email-verification", "verify"], ["magic-link-callback", "magic"], ["password-reset", "reset"], ["team-invitation", undefined]]) {
   test(`a link to ${page} that was cut off says what is wrong, and how to go on`, async (t) => {
     const it = await w.visitor(t);
@@ -417,8 +417,8 @@ for (const [page, button] of [["email-verification", "verify"], ["magic-link-cal
   });
 }
 
-// Forms of a page that was open while another tab signed in: nothing that the person came with may
-// be lost, and no page may be empty.
+// Sends the forms of a page that was open while another tab signed in. The person's input and link
+// must not be lost, and no page may be empty.
 for (const [name, open] of [
   ["a reset", async (it, { email }) => {
     await w.client("POST", "/auth/password/send-reset-code", { email, callback_url: w.url("password-reset") });

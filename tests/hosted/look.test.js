@@ -1,5 +1,6 @@
-// Every page at three widths, light and dark, in three languages: accessible, complete, usable with
-// a keyboard alone, small, and from one origin. PICTURES=folder keeps screenshots.
+// Every page at three widths, light and dark, in three languages. Pages must be accessible,
+// complete, usable with only a keyboard, small, and loaded from a single origin. PICTURES=folder
+// keeps screenshots.
 
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
@@ -214,7 +215,7 @@ function cutOff() {
     }
   }
   for (const input of document.querySelectorAll("input:not([type=hidden], [hidden])")) {
-    // What is typed may be longer than a field; a code is shown whole.
+    // An entered text may be longer than its field, but a code must be visible as a whole.
     if (input.matches(".code") && input.scrollWidth > input.clientWidth + 1) found.push(`a code is cut off: ${input.value}`);
     if (input.labels.length === 0) found.push(`no label: ${input.name}`);
   }
@@ -261,7 +262,7 @@ async function isReachable(page, where) {
   const expected = await page.evaluate(usable);
   const names = expected.map(({ name }) => name);
   const reached = [];
-  // From wherever the page put the focus, round through the document once.
+  // Start where the page has put the focus, and go through the document once.
   for (let step = 0; step < 2 * names.length + 4; step += 1) {
     await page.keyboard.press("Tab");
     const now = await page.evaluate(focused);
@@ -269,7 +270,7 @@ async function isReachable(page, where) {
     if (reached.length && reached[0] === now.name && reached.length >= names.length) break;
     reached.push(now.name);
     assert.ok(now.isSeen, `${where}: one sees the focus on ${now.name} (${now.how})`);
-    // Browsers scroll a moment after the focus has moved.
+    // Browsers scroll shortly after the focus has moved.
     if (!now.isInside) await page.waitForFunction(isInside).catch(() => assert.fail(`${where}: ${now.name} is in the window when it has the focus`));
   }
   const round = reached.slice(0, names.length);
@@ -277,7 +278,7 @@ async function isReachable(page, where) {
   assert.deepEqual(names.length ? [...round.slice(first), ...round.slice(0, first)] : [], names, `${where}: Tab goes through the page in order`);
   for (const [index, { top, name, bottom, isListed }] of expected.entries()) {
     const next = expected[index + 1];
-    // From the list of sections at the side, Tab goes on to the top of the sections.
+    // From the list of sections at the side, Tab moves to the top of the sections.
     if (next && next.isListed === isListed) assert.ok(next.top >= top || next.bottom >= bottom, `${where}: ${next.name} is not above ${name}`);
   }
 }
@@ -353,7 +354,7 @@ test("with larger text, nothing is cut off", async (t) => {
   const problems = [];
   for (const name of ["sign-in", "sign-up", "forgot-password", "error"]) {
     await it.shows(name);
-    // As a browser at 400 % in a window of 1280 px (WCAG 1.4.10).
+    // This size corresponds to a browser at 400 % in a window of 1280 px (WCAG 1.4.10).
     await page.setViewportSize({ width: 320, height: 400 });
     problems.push(...(await page.evaluate(cutOff)).map((text) => `${name}: ${text}`));
     await isAccessible(page, name);

@@ -1,5 +1,5 @@
-// Passkeys on the pages, with Chromium's virtual authenticators. A passkey for the host of the
-// project's pages is registered by an app of the same host, through the API.
+// Passkeys on the pages, with the virtual authenticators of Chromium. An app on the host of the
+// project's pages registers a passkey for this host through the API.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -24,7 +24,7 @@ async function visitor(t, { autofill = false } = {}) {
 /** Registers a passkey for the pages' host in this browser. */
 async function register(it, { email }) {
   const { access_token: token } = await w.signIn(email);
-  // A page that starts no ceremony of its own.
+  // This page does not start a ceremony.
   await it.open("error");
   const { projectId, publishableClientKey } = w.gateway;
   const headers = {
@@ -59,7 +59,7 @@ test("a passkey signs in by autofill", async (t) => {
   const it = await visitor(t, { autofill: true });
   const person = await w.person();
   await register(it, person);
-  // The authenticator answers the page's conditional request by itself.
+  // The authenticator responds to the page's conditional request without a click.
   const asked = it.page.waitForRequest((request) => request.method() === "POST" && new URLSearchParams(request.postData() ?? "").get("mediation") === "conditional");
   await it.open("sign-in");
   await asked;
@@ -73,8 +73,9 @@ test("the button takes over from autofill", async (t) => {
   const it = await visitor(t, { autofill: true });
   const person = await w.person();
   await register(it, person);
-  // Without a touch, autofill waits, as while nobody chooses from its list. The device is touched
-  // when the button's request is about to begin: a request that began without a touch stays so.
+  // Without a touch, autofill waits, as it does until somebody chooses from its list. The device is
+  // touched right before the button's request begins, because a request that has begun without a
+  // touch never gets one.
   await it.touches(false);
   await it.page.exposeFunction("touch", () => it.touches(true));
   await it.page.addInitScript(() => {

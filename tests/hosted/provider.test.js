@@ -1,4 +1,4 @@
-// Signing in through the pages with a real OpenID provider (npm's `oidc-provider`).
+// Sign-in through the pages with a real OpenID provider (npm's `oidc-provider`).
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -42,7 +42,7 @@ test("a person signs up with a provider, and signs in with it as the same user",
 
   await it.signsOut();
   await it.page.getByRole("link", { name: `${WITH} ${it.texts.sign_in.last_used}`, exact: true }).click();
-  // The provider remembers the person, and does not ask again.
+  // The provider remembers the person and does not ask again.
   await it.hasSignedIn();
   await it.is("Ada Lovelace");
   assert.equal((await usersOf(email)).length, 1);
@@ -76,7 +76,7 @@ test("a person comes back to the app that sent them", async (t) => {
   const it = await w.visitor(t);
   await it.open("sign-in", { after_auth_return_to: "http://localhost:3000/welcome?tab=2" });
   await it.follows(WITH);
-  // Nothing is served there; the browser need only be sent.
+  // No server listens there; it is enough that the browser sends the request.
   const sent = it.page.waitForRequest("http://localhost:3000/welcome?tab=2");
   await allows(it, account("rosa"));
   await sent;
@@ -91,7 +91,7 @@ test("denying consent signs nobody in, and the page says why", async (t) => {
   await it.page.click("#login button");
   await it.page.click("#consent button[name=deny]");
   await it.reads(it.texts.errors.OAUTH_PROVIDER_ACCESS_DENIED);
-  // The way back is not lost.
+  // The URL to return to is kept.
   const again = await it.page.getByRole("link", { name: it.texts.common.start_again }).getAttribute("href");
   assert.equal(new URL(again, w.origin).searchParams.get("after_auth_return_to"), "http://localhost:3000/welcome");
   await it.isNobody();
@@ -129,7 +129,7 @@ test("a flow ends only in the browser that began it", async (t) => {
   const last = it.visited.find((url) => new URL(url).pathname === "/handler/oauth-callback");
   assert.match(last, /[?&]code=/);
   await other.page.goto(last);
-  // Without the flow's cookie, the code is not even tried.
+  // Without the cookie of the flow, the code is not even tried.
   await other.reads(other.texts.errors.OAUTH_STATE_NOT_FOUND);
   await other.isNobody();
 });

@@ -1,4 +1,4 @@
-// The published SDK in its hosted mode: an app on another origin without pages of its own.
+// The published SDK in its hosted mode, in an app on another origin that has no pages for users.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -18,7 +18,7 @@ before(async () => {
   const template = `http://{projectId}.localhost:${w.port}/{hostedPath}`;
   const start = () => startSite("2.8.108", { baseUrl, projectId, publishableClientKey, template }, new URL("app/", import.meta.url));
   [app, second] = await Promise.all([start(), start()]);
-  // Cookies belong to a host, not to a port.
+  // Cookies belong to a host, rather than to a port.
   second.url = Object.assign(new URL(second.url), { hostname: "127.0.0.1" }).origin;
   await w.configure({ allow_localhost: false, domains: [{ domain: app.url }, { domain: second.url }] });
 });
@@ -115,7 +115,7 @@ test("redirectToSignUp leads to the page, and signing up leads back", async (t) 
   await it.types(it.texts.field.password, PASSWORD);
   await it.presses(it.texts.sign_up.submit);
   await it.isBack(email);
-  // The link of the email leads to the page, and from there on to the app.
+  // The link in the email leads to the page, and from there to the app.
   await it.page.goto(linkOf(await w.inbox.next(email)).url.href);
   await it.presses(it.texts.verify.submit);
   await it.sees(it.texts.verify.done_title);
@@ -226,7 +226,7 @@ async function signedInAtTheApp(it) {
 test("an app that signed in by itself hands its session to the pages", async (t) => {
   const it = await visitor(t);
   const { email, id } = await signedInAtTheApp(it);
-  // By way of the app, which hands its session over.
+  // The pages redirect to the app, which hands over its session.
   await it.page.evaluate(() => void globalThis.app.redirectToSignIn());
   await it.page.waitForURL((url) => url.origin === w.origin && url.pathname === "/handler/sign-in" && !url.search.includes("stack_nested_cross_domain_auth"));
   await it.presses(filled(it.texts.sign_in.continue_as, { name: email }));
@@ -247,7 +247,7 @@ test("a link cannot sign the visitor in as somebody else, or out of the pages", 
   await it.opens();
   await it.goesToSignIn(email);
   await it.isBack(email);
-  // The app is asked for a session that is not its own.
+  // The app is asked for a session that does not belong to it.
   await it.open("sign-in", { stack_nested_cross_domain_auth_refresh_token_id: session.id, stack_nested_cross_domain_auth_callback_url: `${app.url}${FROM}` });
   await it.page.waitForLoadState("load");
   await it.is(email);

@@ -1,4 +1,5 @@
-// The pages without JavaScript: sign-up, sign-in, codes, a lost password and the second factor.
+// The pages without JavaScript: sign-up, sign-in, codes, a forgotten password and the second
+// factor.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -79,9 +79,9 @@ def start(folder):
     return gateway, watch, log
 
 
-# Fields and headers whose values are always secrets.
+# The names of fields and headers whose values are always secret.
 SECRET_NAME = re.compile(r"password|secret|token|code|otp|totp|key|verifier|nonce", re.IGNORECASE)
-# Harmless values of such fields and headers: names, switches, algorithms.
+# Harmless values of these fields and headers: names, switches and algorithms.
 HARMLESS = re.compile(r"^(true|false|S256|Bearer|[A-Z_]+|[a-z_-]{1,18}|\d{1,3}|https?://.*)$")
 
 
@@ -108,7 +108,8 @@ def judge_log(text, sent, answered):
     logged = {line["operation"] for line in lines}
     wrong = [f"no line of {name}" for name in sorted(answered - logged)]
     wrong += [f"a line of {line['operation']} lacks {field}" for line in lines for field in ("status", "duration_ms", "_aws") if field not in line]
-    # Shows only the first characters, because the test's own log must not contain secrets either.
+    # Only the first characters are shown, because the log of this test must not contain secrets
+    # either.
     wrong += [f"the secret {secret[:4]}… is in the log" for secret in sorted(sent) if secret in text]
     return wrong
 
@@ -149,7 +150,7 @@ def main():
                 print(f"   {name}: {problem or 'ok'}", flush=True)
                 if problem:
                     wrong.append(name)
-            # `cargo lambda watch` also serves each function at its route's path.
+            # `cargo lambda watch` also serves each function at the path of its route.
             with urllib.request.urlopen(f"http://127.0.0.1:{WATCH}/api/v1/apps", timeout=60) as answer:
                 assert json.load(answer)["data"], "watch does not serve the apps"
             print("   GET /api/v1/apps through watch: ok")

@@ -11,17 +11,17 @@ import sys
 import zlib
 
 TABLE = pathlib.Path(__file__).with_name("sizes.json")
-# A new compiler alone changes sizes by a percent or two.
+# A new compiler changes sizes by one or two percent.
 MAX_GROWTH = 1.05
-# The maximum size of a function's zip, in bytes.
+# The maximum size of the zip file of a function, in bytes.
 MAX_BYTES = 2_540_000
-# The fingerprints of common passwords, required in every function that sets a password, and
-# forbidden in all others.
+# The fingerprints of common passwords. Every function that sets a password must contain these
+# fingerprints, and no other function may.
 COMMON = pathlib.Path(__file__).parent.parent.parent / "shared/model/src/password/common.bin"
 TAKE_PASSWORDS = {
     "auth-password-reset", "auth-password-set", "auth-password-sign-up", "auth-password-update", "users-me-update", "users-user-create", "users-user-update"
 }
-# Binaries next to the functions in a build of the whole workspace.
+# Binaries in a build of the whole workspace that are not functions.
 NO_FUNCTIONS = {"gateway", "infra"}
 
 

@@ -1,5 +1,5 @@
-//! The code, broken on purpose: conditions of writes are removed one by one, which must break a
-//! rule each time, except for the conditions in [`SPARE`].
+//! Breaks the code on purpose. Conditions of writes are removed one by one, and each removal must
+//! break a rule, unless the condition is in [`SPARE`].
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ const STILL: &str = "time stands still";
 const GUESSES: &str = "no client guesses often enough to lock the account";
 const TEAM: &str = "no client deletes the team, or adds its member in another way";
 
-/// Conditions whose removal breaks no rule of this model, each with the reason.
+/// Conditions that can be removed without breaking a rule of this model, each with the reason.
 const SPARE: &[(&str, &str)] = &[
     ("ConditionCheck U/SESSION: attribute_exists(pk)", OTHERS),
     ("ConditionCheck U/SESSION: d.expires_at > :now", STILL),
@@ -58,12 +58,12 @@ fn is_spare(condition: &Condition) -> bool {
     SPARE.iter().any(|(spare, _)| *spare == condition.0)
 }
 
-/// The scenario that needs a condition, and the rule that is broken without it; `None` if there is
-/// no such scenario.
+/// The scenario that needs a condition, and the rule that breaks without the condition; `None` if
+/// no scenario needs it.
 type Counterexample = Option<(&'static str, &'static str)>;
 
-/// Removes the conditions selected by `is_asked` one by one, and returns the first scenario and
-/// rule that each removal breaks.
+/// Removes the conditions that `is_asked` selects one by one. Returns the first scenario and rule
+/// that each removal breaks.
 fn missed(is_asked: impl Fn(&Condition) -> bool) -> BTreeMap<Condition, Counterexample> {
     let mut missed: BTreeMap<Condition, Counterexample> = BTreeMap::new();
     for scene in ALL.iter() {

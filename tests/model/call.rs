@@ -1,4 +1,4 @@
-//! Calls to the table, and how to break them on purpose.
+//! Calls to the table, and the ways to break them on purpose.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -9,13 +9,14 @@ use serde_json::Value;
 /// The primary key of an item.
 pub(crate) type Key = (Arc<str>, Arc<str>);
 
-/// A call to the table: a DynamoDB operation and its input. Equal calls have equal texts.
+/// A call to the table, made of a DynamoDB operation and its input. Equal calls have equal texts.
 #[derive(Debug, Clone)]
 pub(crate) struct Call {
     pub(crate) operation: Arc<str>,
     pub(crate) text: Arc<str>,
     pub(crate) input: Arc<Value>,
-    /// The items that the call reads or writes; `None` for a query, which does not name its items.
+    /// The items that the call reads or writes; `None` for a query, whose input does not name
+    /// items.
     pub(crate) keys: Option<Arc<[Key]>>,
 }
 
@@ -33,14 +34,14 @@ impl Hash for Call {
     }
 }
 
-/// A hash that is the same in all runs.
+/// A hash that is the same in every run.
 pub(crate) fn digest(value: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);
     hasher.finish()
 }
 
-/// The value with its fields, and the keys of a batch, in canonical order.
+/// The value, with its fields and the keys of a batch in canonical order.
 pub(crate) fn ordered(value: Value) -> Value {
     match value {
         Value::Object(fields) => {
@@ -63,7 +64,7 @@ pub(crate) fn key_of(item: &Value) -> Key {
     (part("pk"), part("sk"))
 }
 
-/// The key of a write, alone or in a transaction.
+/// The key of a write that is made alone or in a transaction.
 fn key_of_write(write: &Value) -> Key {
     key_of(if write["Item"].is_object() { &write["Item"] } else { &write["Key"] })
 }
@@ -86,8 +87,8 @@ impl Write<'_> {
         ["d.used = ", "d.session_id = ", "taken_by = "].iter().any(|set| expression.contains(set))
     }
 
-    /// Whether the item already has this write's mark, which makes the write a repetition. Only
-    /// writes to authorizations have marks.
+    /// Whether the item already has the mark of this write, in which case the write is repeated.
+    /// Only writes to authorizations contain marks.
     pub(crate) fn comes_again(&self, item: &Value) -> bool {
         let mark = &self.input["ExpressionAttributeValues"][":mark"]["S"];
         mark.is_string() && item["taken_by"] == *mark
@@ -121,12 +122,14 @@ impl Call {
         writes_of(&self.operation, &self.input)
     }
 
-    /// The token that lets DynamoDB recognize a repeated transaction; `None` if the call has none.
+    /// The token by which DynamoDB recognizes a repeated transaction; `None` if the call has no
+    /// token.
     pub(crate) fn token(&self) -> Option<&str> {
         self.input["ClientRequestToken"].as_str()
     }
 
-    /// The same call with every write changed by `change`, which also gets the write's kind.
+    /// The same call after `change` has been applied to every write. `change` also gets the kind of
+    /// the write.
     pub(crate) fn map_writes(&self, mut change: impl FnMut(&str, &mut Value)) -> Self {
         let mut input = (*self.input).clone();
         match &*self.operation {
@@ -158,8 +161,8 @@ fn writes_of<'a>(operation: &'a str, input: &'a Value) -> Vec<Write<'a>> {
     }
 }
 
-/// A write's condition, or a conjunct of it, as text: the kind of write, the kind of item, and the
-/// condition.
+/// A condition of a write, or an operand of its `AND`, as text: the kind of write, the kind of
+/// item, and the condition.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Condition(pub(crate) String);
 
@@ -169,7 +172,7 @@ impl Condition {
         Self(format!("{kind} {}/{}: {condition}", item(&key.0), item(&key.1)))
     }
 
-    /// All conditions of a call: each conjunct, and each whole condition.
+    /// All conditions of a call: each operand of `AND`, and each whole condition.
     pub(crate) fn all(call: &Call) -> BTreeSet<Self> {
         let mut all = BTreeSet::new();
         for write in call.writes() {
@@ -180,8 +183,8 @@ impl Condition {
         all
     }
 
-    /// The same call with this condition replaced by a true one that uses the same names and
-    /// values, because DynamoDB rejects unused ones.
+    /// The same call with this condition replaced by one that is always true. The replacement uses
+    /// the same names and values, because DynamoDB rejects unused ones.
     pub(crate) fn dropped_from(&self, call: &Call) -> Call {
         call.map_writes(|kind, write| {
             let Some(condition) = write["ConditionExpression"].as_str() else { return };
@@ -199,7 +202,7 @@ impl Condition {
     }
 }
 
-/// The operands of `AND` outside parentheses.
+/// The operands of `AND` that are outside parentheses.
 fn parts(condition: &str) -> Vec<&str> {
     let (mut parts, mut depth, mut begin) = (Vec::new(), 0_usize, 0);
     for (index, character) in condition.char_indices() {

@@ -8,7 +8,7 @@ use stateright::{Checker as _, Expectation, HasDiscoveries, Model as _};
 
 use crate::explored::{Break, Exploration, Scenario, State, Step};
 
-/// Explores a scenario with the unmodified code, and reports broken rules.
+/// Explores a scenario with the unmodified code, and reports the rules that it breaks.
 pub(crate) fn check(scenario: &Arc<Scenario>) {
     let begun = Instant::now();
     let model = Exploration { scenario: Arc::clone(scenario), broken: None };
@@ -33,7 +33,7 @@ pub(crate) fn check(scenario: &Arc<Scenario>) {
     }
 }
 
-/// The rule that the code breaks with this change, if it breaks one.
+/// The rule that the code breaks with this change; `None` if it breaks no rule.
 pub(crate) fn broken_rule(scenario: &Arc<Scenario>, broken: Break) -> Option<&'static str> {
     let model = Exploration { scenario: Arc::clone(scenario), broken: Some(broken) };
     let checker = model.checker().finish_when(HasDiscoveries::AnyFailures).spawn_bfs().join();

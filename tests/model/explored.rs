@@ -1,4 +1,4 @@
-//! The model: states and the steps between them.
+//! The model, which consists of states and the steps between them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -12,50 +12,51 @@ use crate::service::{Reply, Task};
 use crate::services::{Place, Services};
 use crate::table::{Effect, Engines, Table};
 
-/// A client and its consecutive tasks.
+/// A client with its tasks, one after another.
 pub(crate) struct Client {
     pub(crate) tasks: Vec<Task>,
-    /// Whether the client's only task redeems something; its response must match the effect.
+    /// Whether the only task of the client redeems an item, in which case its response must match
+    /// the effect.
     pub(crate) redeems: bool,
 }
 
-/// Clients that share a table, and the rules that must hold.
+/// The clients that share a table, and the rules that must hold.
 pub(crate) struct Scenario {
     pub(crate) name: &'static str,
     pub(crate) clients: Vec<Client>,
-    /// This scenario's rules, in addition to the common ones.
+    /// The rules of this scenario in addition to those of every scenario.
     pub(crate) rules: Vec<Property<Exploration>>,
-    /// How many calls to the table, or responses from it, may be lost.
+    /// The number of calls to the table, or responses from it, that may be lost.
     pub(crate) faults: u8,
-    /// Users and sessions in the rules, by name.
+    /// The ids of users and sessions that rules use, by name.
     pub(crate) known: BTreeMap<&'static str, String>,
-    /// Past events in the rules.
+    /// The past events that rules use.
     pub(crate) events: Vec<Event>,
     pub(crate) table: Table,
     pub(crate) services: Services,
     pub(crate) engines: Engines,
-    /// The conditions of all writes that the unmodified code attempts.
+    /// The conditions of all writes that the unmodified code makes.
     pub(crate) conditions: Mutex<BTreeSet<Condition>>,
 }
 
-/// Whether a table shows that an event happened; the state keeps the result.
+/// Whether a table shows that an event has happened; the state remembers the result.
 pub(crate) type Event = fn(&Scenario, &Table) -> bool;
 
-/// The history of a state, for the rules.
+/// The history of a state, which rules use.
 #[derive(Clone, PartialEq, Hash, Default)]
 pub(crate) struct Past {
-    /// How often each client redeemed something.
+    /// The number of times that each client has redeemed an item.
     pub(crate) redeemed: Vec<u8>,
-    /// Whether something was redeemed twice.
+    /// Whether an item has been redeemed twice.
     pub(crate) twice: bool,
-    /// Whether a code was redeemed after its user's credential epoch had risen.
+    /// Whether a code has been redeemed after the credential epoch of its user had risen.
     pub(crate) late: bool,
     /// The events of the scenario that have happened, as bits.
     pub(crate) happened: u32,
-    /// For each client, the events before the first call of its current or last task to items that
-    /// can change; `None` before that call.
+    /// For each client, the events that had happened before the first call of its current or last
+    /// task to items that can change; `None` before that call.
     pub(crate) knew: Vec<Option<u32>>,
-    /// The client that started each session, by the session's sort key.
+    /// The client that has started each session, by the sort key of the session.
     pub(crate) began: BTreeMap<Arc<str>, usize>,
 }
 
@@ -63,13 +64,13 @@ pub(crate) struct Past {
 pub(crate) struct State {
     pub(crate) table: Table,
     pub(crate) places: Vec<Place>,
-    /// The tokens of executed transactions with lost responses.
+    /// The tokens of transactions that were executed, but whose responses were lost.
     made: BTreeSet<Arc<str>>,
     pub(crate) faults: u8,
     pub(crate) past: Past,
 }
 
-/// The fate of a pending call.
+/// What happens to a pending call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
     Answered,
@@ -86,20 +87,20 @@ pub(crate) struct Step {
     fate: Fate,
 }
 
-/// How the code is broken on purpose.
+/// The way in which the code is broken on purpose.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Break {
-    /// The writes lack this condition.
+    /// Writes are made without this condition.
     Dropped(Condition),
     /// The table does not recognize a repeated transaction.
     ForgottenTokens,
-    /// Single writes leave no mark, so a repetition is not recognized.
+    /// Single writes leave no mark, so a repeated write is not recognized.
     NoMarks,
-    /// This user attribute never changes, whatever is written.
+    /// This attribute of users never changes, whatever is written.
     Stays(&'static str),
 }
 
-/// A scenario with unmodified or broken code.
+/// A scenario, with the unmodified code or with broken code.
 pub(crate) struct Exploration {
     pub(crate) scenario: Arc<Scenario>,
     pub(crate) broken: Option<Break>,
@@ -154,8 +155,8 @@ impl Exploration {
     }
 }
 
-/// Whether the code's user was deleted or is in another credential epoch than the code. A sign-in
-/// code for an address without an account belongs to the address's current user.
+/// Whether the user of the code was deleted or has a credential epoch other than the code's. A
+/// sign-in code for an address without an account belongs to the current user of the address.
 fn is_late(code: &Value, table: &Table) -> bool {
     let epoch = if code["credential_epoch"].is_u64() { &code["credential_epoch"] } else { &code["epoch"] };
     let user = match (code["user_id"].as_str(), code["email"].as_str()) {
@@ -186,8 +187,8 @@ impl Model for Exploration {
             for call in &place.pending {
                 let step = Step { client, call: *call, fate: Fate::Answered };
                 let made = &place.calls[*call];
-                // Items that nobody changes look the same at any time, so only reading them now is
-                // explored.
+                // Items that nobody changes are the same at any time, so the only step that is
+                // explored is reading them now.
                 if is_of_constants(made) {
                     *steps = vec![step];
                     return;
@@ -195,8 +196,9 @@ impl Model for Exploration {
                 steps.push(step);
                 if state.faults > 0 && !made.is_read() {
                     steps.push(Step { fate: Fate::AnswerLost, ..step });
-                    // A lost transaction request is not explored: the client repeats it with the
-                    // same token, which is equivalent to executing the first attempt later.
+                    // A lost request of a transaction is not explored. The client repeats the
+                    // request with the same token, which is equivalent to executing the first
+                    // attempt later.
                     steps.extend(Some(Step { fate: Fate::NotMade, ..step }).filter(|_| !made.is_transaction()));
                 }
             }
@@ -266,7 +268,7 @@ impl State {
     }
 }
 
-/// Whether a call reads only projects and their keys, which clients never change.
+/// Whether a call reads only projects and their keys, which no client changes.
 fn is_of_constants(call: &Call) -> bool {
     call.is_read() && call.keys.as_ref().is_some_and(|keys| keys.iter().all(|(pk, _)| pk.starts_with("P#")))
 }

@@ -1,27 +1,28 @@
-//! A model of everything that can be used only once (codes and links from emails, invitations,
-//! second factors, authorization codes, first proofs of an address), of sessions with their refresh
-//! tokens, and of claims of addresses. It is checked for every order of three clients' calls to the
-//! table.
+//! A model of three things: everything that can be used only once (codes and links from emails,
+//! invitations, second factors, authorization codes, first proofs of an address), sessions with
+//! their refresh tokens, and claims of addresses. The model is checked for every order in which
+//! three clients can call the table.
 //!
-//! It has the same transitions as the code. A request runs through the service's own router,
-//! handler, rules and store, retries included. The model picks the next call to execute, and
-//! decides whether the response arrives. The engine behind the gateway computes a call's effect
-//! from the code's own expressions. So the model cannot diverge from the code, and includes new
-//! conditions automatically.
+//! The model has the same transitions as the code. A request runs through the router, the handlers,
+//! the rules and the store of the service, including retries. The model picks the call to execute
+//! next, and decides whether the response arrives. The gateway's engine computes the effect of a
+//! call from the expressions in the code. So the model cannot diverge from the code, and includes
+//! new conditions automatically.
 //!
-//! A state consists of the table and of each client's responses from it, because the same responses
-//! lead to the same calls ([`service`]). `stateright` visits each reachable state and checks the
-//! rules in it. A client may stop in any state, so crashes between two calls need no separate
-//! steps. Nor do repeated requests, which are two clients with the same request.
+//! A state consists of the table and of the responses that each client has got from it, because the
+//! same responses lead to the same calls ([`service`]). `stateright` visits every state that can be
+//! reached, and checks the rules in it. A client may stop in any state, so there are no separate
+//! steps for crashes between two calls. There are also no steps for repeated requests, because
+//! these are two clients with the same request.
 //!
-//! [`broken`] removes the conditions of writes one by one and expects each removal to break a rule,
-//! apart from a list of exceptions with reasons.
+//! [`broken`] removes the conditions of writes one by one, and expects each removal to break a
+//! rule. Exceptions are listed with reasons.
 //!
-//! Not covered: more than three clients, more than one lost response per run, single writes that
-//! arrive after their repetition, and calls that a request no longer waits for. The clock stands
-//! still, so nothing expires. Limits are off, because they are counters, not single-use items.
-//! Calls to providers and the second factor's secrets are outside the table; their flows are
-//! modeled from their first write to the table.
+//! The model does not cover more than three clients, more than one lost response per run, single
+//! writes that arrive after they have been repeated, and calls for which a request no longer waits.
+//! The clock stands still, so that nothing expires. Limits are off, because they are counters
+//! rather than single-use items. Calls to providers and the secrets of second factors are not in
+//! the table, so their flows are modeled from their first write to the table.
 //!
 //! `cargo test -p tests --test model -- --nocapture` prints the number of states.
 #![expect(clippy::unwrap_used, reason = "a test fails if something is missing")]

@@ -23,7 +23,7 @@ pub(crate) fn all() -> Vec<Property<Exploration>> {
     ]
 }
 
-/// Each client's final status; `None` for a client that is not done yet.
+/// The final status of each client; `None` for a client that is not done yet.
 pub(crate) fn answers(model: &Exploration, state: &State) -> impl Iterator<Item = Option<u16>> {
     let clients = state.places.iter().zip(&model.scenario.clients);
     clients.map(|(place, client)| place.told(client.tasks.len()).map(|answer| answer.status))
@@ -39,7 +39,7 @@ pub(crate) fn successes(model: &Exploration, state: &State) -> usize {
     answers(model, state).flatten().filter(|status| *status < 300).count()
 }
 
-/// Whether the claims are exactly those of the channels that sign in, with the same user,
+/// Whether there is exactly one claim for each channel that can sign in, with the same user,
 /// verification and epoch.
 fn claims_agree(table: &Table) -> bool {
     let claims = table.iter().filter_map(|(key, item)| match &item.entity {
@@ -58,8 +58,8 @@ fn claims_agree(table: &Table) -> bool {
     claims == channels
 }
 
-/// Whether responses match effects: a client that redeems something succeeds if and only if it has,
-/// and other clients redeem nothing.
+/// Whether the responses match the effects. A client that redeems an item succeeds if and only if
+/// the item has been redeemed, and no other client redeems anything.
 fn answers_are_true(model: &Exploration, state: &State) -> bool {
     let clients = answers(model, state).zip(&model.scenario.clients).zip(&state.past.redeemed);
     clients.into_iter().all(|((answer, client), redeemed)| match answer {

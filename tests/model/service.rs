@@ -1,9 +1,9 @@
-//! Runs requests in the service itself until they wait for the table.
+//! Runs requests in the service until they wait for the table.
 //!
-//! A run starts the request and feeds it the table's responses so far, in order. It ends with an
-//! answer, or with pending calls to the table. The clock stands still and randomness is seeded, so
-//! the same responses lead to the same calls: a client's state is its responses, and running
-//! requests need not be copied.
+//! A run starts the request, and passes it the responses that the table has given so far, in order.
+//! The run ends with a response to the client, or with pending calls to the table. The clock stands
+//! still and randomness is seeded, so the same responses lead to the same calls. The state of a
+//! client is therefore its responses, and running requests need not be copied.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -33,46 +33,46 @@ use wire::entropy::Entropy;
 
 use crate::call::Call;
 
-/// A client's task: a call to the service, or to a part of it.
+/// A task of a client, which calls the service or a part of it.
 pub(crate) type Task = Arc<dyn Fn(App, Router) -> BoxFuture<'static, Answer> + Send + Sync>;
 
-/// The final response to a client.
+/// The last response to a client.
 #[derive(Debug, Clone)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
-    /// The error code, if any.
+    /// The error code; `None` if the response contains no code.
     pub(crate) code: Option<String>,
 }
 
-/// The outcome of a call to the table, as seen by the client.
+/// The result of a call to the table, as the client sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Reply {
     Said {
         status: u16,
         body: Arc<str>,
     },
-    /// The connection broke before a response arrived.
+    /// The connection broke before the response arrived.
     Broken,
 }
 
 /// The progress of a request.
 #[derive(Debug)]
 pub(crate) struct Run {
-    /// All calls that the request has made, in order.
+    /// All calls that the request has made so far, in order.
     pub(crate) calls: Vec<Call>,
-    /// The positions of the calls without a response.
+    /// The positions of the calls that have no response yet.
     pub(crate) pending: Vec<usize>,
     pub(crate) answer: Option<Answer>,
-    /// How many random bytes the request has used.
+    /// The number of random bytes that the request has used.
     pub(crate) drawn: u64,
 }
 
-/// How long to watch a request that is only waiting for the table, on the runtime's paused clock,
-/// which advances only when nothing else can happen. Longer than the waits before a second and
-/// third attempt, and much shorter than an attempt's timeout.
+/// How long to watch a request that waits only for the table. The runtime's clock is paused, and
+/// advances only when nothing else can happen. The time is longer than the waits before a second
+/// and a third attempt, and much shorter than the timeout of an attempt.
 const WATCHED: Duration = Duration::from_millis(50);
 
-/// A service whose table answers when the model says so.
+/// A service whose table responds when the model decides so.
 pub(crate) struct Service {
     runtime: Runtime,
     table: PendingTable,
@@ -118,7 +118,7 @@ impl Service {
         Self { runtime, table, random, app, router }
     }
 
-    /// Runs a task with these responses from the table, each with its call's position.
+    /// Runs a task with these responses from the table, each with the position of its call.
     pub(crate) fn run(&self, task: &Task, seed: u64, replies: &[(usize, Reply)]) -> Run {
         self.table.clear();
         self.random.seed(seed);
@@ -134,8 +134,8 @@ impl Service {
         })
     }
 
-    /// Continues until there is a response, or until only the table is awaited; then returns
-    /// `None`.
+    /// Continues until there is a response, or until the request waits only for the table; then
+    /// returns `None`.
     async fn settle(&self, answer: &mut Pin<Box<dyn Future<Output = Answer> + Send>>) -> Option<Answer> {
         tokio::select! {
             biased;
@@ -145,7 +145,7 @@ impl Service {
     }
 }
 
-/// A call, and the channel for its response.
+/// A call, with the channel for its response.
 type PendingCall = (Call, Option<oneshot::Sender<Reply>>);
 
 /// A table whose calls wait for their responses.
@@ -162,7 +162,7 @@ impl PendingTable {
 
     fn answer(&self, call: usize, reply: Reply) {
         let sender = self.calls.lock().unwrap()[call].1.take().unwrap();
-        // The receiver no longer exists if another call of the request failed.
+        // If another call of the request has failed, the receiver no longer exists.
         sender.send(reply).ok();
     }
 
@@ -178,7 +178,7 @@ impl PendingTable {
             if !self.calls().1.is_empty() {
                 return;
             }
-            // A password is being hashed, on another thread in real time.
+            // Another thread is hashing a password in real time.
             self.called.notified().await;
         }
     }

@@ -1,4 +1,4 @@
-//! The progress of clients. A client's responses determine its position, so each position is
+//! The progress of clients. The responses to a client determine its position, so each position is
 //! computed by a single run of the request and cached.
 
 use std::collections::HashMap;
@@ -16,15 +16,15 @@ pub(crate) struct Services {
     settings: Settings,
     clock: Clock,
     idle: Mutex<Vec<Service>>,
-    /// Positions by the client and the responses it received.
+    /// Positions, by the client and the responses that it has received.
     known: Mutex<HashMap<u64, Arc<Local>>>,
-    /// Positions by digest, to keep equal ones once.
+    /// Positions by digest, so that equal positions are kept only once.
     same: Mutex<HashMap<u64, Arc<Local>>>,
 }
 
 /// The position of a client in its tasks.
 pub(crate) struct Local {
-    /// The index of its current task; once all are done, the number of tasks.
+    /// The index of the current task; once all tasks are done, the number of tasks.
     pub(crate) at: usize,
     pub(crate) heard: Vec<(usize, Reply)>,
     pub(crate) calls: Vec<Call>,
@@ -38,7 +38,7 @@ impl Services {
         Self { settings, clock, idle: Mutex::default(), known: Mutex::default(), same: Mutex::default() }
     }
 
-    /// How many positions have been computed so far.
+    /// The number of positions that have been computed so far.
     pub(crate) fn runs(&self) -> usize {
         self.known.lock().unwrap().len()
     }
@@ -51,8 +51,8 @@ impl Services {
         run
     }
 
-    /// A client's position after these responses in its current task. `before` is its previous
-    /// position; `None` at the start.
+    /// The position of a client after these responses in its current task. `before` is the previous
+    /// position of the client; `None` at the start.
     pub(crate) fn local(&self, client: usize, tasks: &[Task], before: Option<&Local>, at: usize, heard: Vec<(usize, Reply)>) -> Arc<Local> {
         let mut answers = before.map(|before| before.answers.clone()).unwrap_or_default();
         let id = digest(&(client, at, &heard, answers.iter().map(|answer| (answer.status, &answer.code)).collect::<Vec<_>>()));
@@ -84,9 +84,9 @@ impl Services {
         self.kept(id, Local { at, heard, calls, pending, answers, digest })
     }
 
-    /// Caches a position. Two requests continue in the same way if they got the same responses, in
-    /// any order, wait for the same calls and have used the same amount of randomness. So the first
-    /// position stands for all of them.
+    /// Caches a position. Two requests continue in the same way if they have got the same responses
+    /// (in any order), wait for the same calls, and have used the same amount of randomness. So the
+    /// first position stands for all equal positions.
     fn kept(&self, id: u64, local: Local) -> Arc<Local> {
         let local = Arc::clone(self.same.lock().unwrap().entry(local.digest).or_insert_with(|| Arc::new(local)));
         self.known.lock().unwrap().insert(id, Arc::clone(&local));
@@ -94,7 +94,7 @@ impl Services {
     }
 }
 
-/// A position; positions with the same digest are equal.
+/// A position. Two positions are equal if their digests are equal.
 #[derive(Clone)]
 pub(crate) struct Place(pub(crate) Arc<Local>);
 
@@ -111,7 +111,7 @@ impl Hash for Place {
 }
 
 impl Place {
-    /// The last response to the client, once all its tasks are done.
+    /// The last response to the client; `None` until all tasks are done.
     pub(crate) fn told(&self, tasks: usize) -> Option<&Answer> {
         if self.0.at == tasks { self.0.answers.last() } else { None }
     }

@@ -1,7 +1,7 @@
-//! The table of a state, and the effect of calls on it.
+//! The table of a state, and the effect that calls have on it.
 //!
-//! The engine behind the gateway executes the calls, so expressions mean what they always mean. It
-//! runs each call only once for the same content of the items that the call touches.
+//! The gateway's engine executes the calls, so expressions have their usual meaning. For the same
+//! content of the items that a call touches, the engine executes the call only once.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{Hash, Hasher};
@@ -19,7 +19,7 @@ use wire::entropy::Entropy;
 use crate::call::{Call, Key, digest, key_of, ordered};
 use crate::service::Reply;
 
-/// An item, with the parts needed by the rules.
+/// An item, with the parts that the rules need.
 #[derive(Debug)]
 pub(crate) struct Item {
     stored: Value,
@@ -33,10 +33,10 @@ pub(crate) struct Item {
 pub(crate) enum Entity {
     User(Box<User>),
     Session(Box<Session>),
-    /// A claim; its address is in the item's key.
+    /// A claim; the key of the item contains the address.
     Claim(EmailClaim),
     Other,
-    /// An incomplete item of one of the above kinds.
+    /// An item of one of these kinds that is incomplete.
     Broken,
 }
 
@@ -53,7 +53,7 @@ impl Entity {
     }
 }
 
-/// A DynamoDB value as plain JSON.
+/// A value of DynamoDB as plain JSON.
 fn plain(value: &Value) -> Value {
     let Some((kind, value)) = value.as_object().and_then(|typed| typed.iter().next()) else { return Value::Null };
     match (kind.as_str(), value) {
@@ -78,7 +78,7 @@ impl Item {
         if let Entity::User(user) = &self.entity { Some(user) } else { None }
     }
 
-    /// An attribute of the entity, in DynamoDB's form.
+    /// An attribute of the entity, in the form that DynamoDB uses.
     pub(crate) fn stored(&self, attribute: &str) -> &Value {
         &self.stored["d"]["M"][attribute]
     }
@@ -130,12 +130,12 @@ impl Table {
         self.items.values().find(|item| item.user().is_some_and(|user| user.id.to_string() == id))
     }
 
-    /// The number of items with these key prefixes.
+    /// The number of items whose keys have these prefixes.
     pub(crate) fn count(&self, pk: &str, sk: &str) -> usize {
         self.items.keys().filter(|key| key.0.starts_with(pk) && key.1.starts_with(sk)).count()
     }
 
-    /// The sessions that give access to an existing user's account.
+    /// The sessions that give access to the account of an existing user.
     pub(crate) fn live_sessions(&self) -> impl Iterator<Item = &Session> {
         let sessions = self.items.values().filter_map(|item| match &item.entity {
             Entity::Session(session) => Some(&**session),
@@ -156,13 +156,14 @@ impl Table {
         Self { items: Arc::new(items), digest }
     }
 
-    /// A digest of the items that determine a call's result: those it touches or, for a query, all.
+    /// A digest of the items that determine the result of a call: the items that it touches or, for
+    /// a query, all items.
     fn seen_by(&self, call: &Call) -> u64 {
         call.keys.as_ref().map_or(self.digest, |keys| keys.iter().filter_map(|key| self.get(key)).fold(0, |seen, item| seen ^ item.digest))
     }
 }
 
-/// The effect of a call: its response, and the changed items.
+/// The effect of a call: the response and the changed items.
 pub(crate) struct Effect {
     pub(crate) reply: Reply,
     changes: Vec<(Key, Option<Arc<Item>>)>,
@@ -200,7 +201,7 @@ impl Engines {
     }
 }
 
-/// An engine, and the current content of its table.
+/// An engine, and the content that its table has now.
 struct Emulator {
     database: Database,
     content: BTreeMap<Key, Arc<Item>>,
@@ -214,8 +215,8 @@ impl Emulator {
     }
 
     fn ask(&self, operation: &str, input: &Value) -> Reply {
-        // The model handles transaction tokens itself: one engine executes the calls of many paths,
-        // and must not recognize a token from another path.
+        // The model handles the tokens of transactions itself. The same engine executes the calls
+        // of many paths, and must not recognize a token of another path.
         let (status, body) = match dispatch(&self.database, operation, input.to_string().as_bytes(), false) {
             Ok(body) => (200, body),
             Err(error) => (error.status_code(), error.to_json()),
@@ -230,7 +231,7 @@ impl Emulator {
         answer.get_mut("Item").map(|item| Arc::new(Item::new(item.take())))
     }
 
-    /// Makes the engine's table equal to a state's.
+    /// Makes the table of the engine equal to that of a state.
     fn load(&mut self, table: &Table) {
         let gone: Vec<Key> = self.content.keys().filter(|key| table.get(key).is_none()).cloned().collect();
         for (pk, sk) in &gone {
@@ -255,7 +256,7 @@ impl Emulator {
         let mut changes = Vec::new();
         for write in call.writes() {
             let key = write.key();
-            // The trail is left out, because no request reads it.
+            // The trail is left out, because requests do not read it.
             if key.0.contains("#TRAIL#") {
                 continue;
             }

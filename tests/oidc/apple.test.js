@@ -1,5 +1,5 @@
-// Apple's native sign-in: tokens signed by npm's `jose` with RS256, as Apple does, and keys fetched
-// by the gateway over HTTP.
+// Sign-in with Apple in native apps: npm's `jose` signs the tokens with RS256, as Apple does, and
+// the gateway fetches the keys over HTTP.
 
 import assert from "node:assert/strict";
 import { createHash, randomUUID } from "node:crypto";

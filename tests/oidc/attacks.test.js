@@ -28,10 +28,10 @@ async function assertInvalidCode({ status, body }) {
 test("a callback in another browser than the flow's fails", async () => {
   const [attacker, victim] = [new Visitor(), new Visitor()];
   const { url } = await w.toCallback(attacker, { login: account() });
-  // The victim has started another flow, so their browser has a cookie for another state.
+  // The victim has started another flow, so the cookie in their browser is for a different state.
   await w.authorize(victim);
   await assertNotFound(await victim.ask(url));
-  // The state is used up, whoever used it.
+  // The state is used up, no matter who has used it.
   await assertNotFound(await attacker.ask(url));
 });
 
@@ -72,8 +72,8 @@ test("a code requires its flow's verifier and redirect URI", async () => {
   assert.equal(status, 200, "a wrong attempt does not consume the owner's code");
   assert.ok((await w.me(body.access_token)).id);
 
-  // The correct verifier shows that the code's owner was sent to another redirect URI, so the code
-  // is invalidated.
+  // The correct verifier proves that the owner of the code was sent to another redirect URI, so the
+  // code is invalidated.
   const astray = other.landed.searchParams.get("code");
   await assertInvalidCode(await w.exchange(astray, other.verifier, { redirect_uri: `${REDIRECT_URI}/other` }));
   await assertInvalidCode(await w.exchange(astray, other.verifier));

@@ -1,5 +1,5 @@
-// An app in a browser: the published SDK's calls to sign in with a provider and connect accounts
-// there, and the provider's pages in between.
+// An app in a browser: the published SDK's calls for signing in with a provider and connecting
+// accounts of the provider, and the pages of the provider in between.
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
@@ -77,7 +77,7 @@ each("a provider sign-in persists, and returns the same user the next time", asy
 
   await page.click("#sign-out");
   await page.waitForFunction(() => document.getElementById("who").textContent === "nobody");
-  // The provider remembers the user, and does not ask for the same consent again.
+  // The provider remembers the user and does not ask for the same consent again.
   await page.click("#sign-in");
   await at("/back");
   assert.equal(await who(), `Ada Lovelace ${email} verified`);
@@ -117,7 +117,7 @@ each("denying consent is reported to the app and signs nobody in", async (t, ver
   await page.click("#login button");
   await page.click("#consent button[name=deny]");
   if (version === "2.8.77") {
-    // This version leaves the error in the URL, for the app.
+    // This version leaves the error in the URL, where the app can read it.
     await at((url) => url.searchParams.get("errorCode") === "OAUTH_PROVIDER_ACCESS_DENIED");
   } else {
     await page.waitForFunction(() => document.getElementById("problem")?.textContent);
@@ -166,7 +166,7 @@ function tokenOf(page) {
 async function connects(t, version, name, app) {
   const visit = await connected(t, version, name, app);
   const { page, account } = visit;
-  // This call goes to the provider even though there is a connection.
+  // This call goes to the provider even though the account is already connected.
   await page.click("#connect-again");
   await consents(visit);
   await page.click("#connect");
@@ -199,7 +199,7 @@ for (const [call, button] of [["getOrLinkConnectedAccount", "connect"], ["getCon
     const old = await tokenOf(page);
     await w.provider.revokeTokens();
     assert.equal((await w.provider.userinfo(old)).status, 401);
-    // The app, which finds out in the same way, reports the token.
+    // The app finds this out in the same way, and reports the token.
     const session = await page.evaluate(async () => (await (await globalThis.app.getUser()).currentSession.getTokens()).accessToken);
     const report = await w.client("POST", "/connected-accounts/me/acme/access-token?refresh=true", {}, session);
     assert.equal(report.status, 400, JSON.stringify(report.body));

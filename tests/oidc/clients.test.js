@@ -1,4 +1,5 @@
-// A provider that accepts client secrets only in the body, and puts email addresses into ID tokens.
+// A provider that accepts client secrets only in the body, and that includes email addresses in ID
+// tokens.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

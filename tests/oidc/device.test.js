@@ -1,5 +1,5 @@
-// The device flow (RFC 8628) with npm's openid-client: a device without a browser, confirmed by its
-// user in an app.
+// The device flow (RFC 8628) with npm's openid-client: a device without a browser, which its user
+// confirms in an app.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,5 +1,5 @@
-// Client credentials with npm's openid-client: a server key becomes a token, verified by other
-// services with npm's jose.
+// Client credentials with npm's openid-client: a server key is exchanged for a token, which other
+// services verify with npm's jose.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -29,7 +29,7 @@ test("a machine exchanges its key, and another service verifies the token", asyn
   const expected = { issuer, audience: `${projectId}:machine`, typ: "at+jwt", algorithms: ["ES256"] };
   const { payload } = await jwtVerify(access_token, keys("?include_machines=true"), expected);
   assert.equal(payload.sub, made.body.id);
-  // A service for users' tokens has other keys and expects another audience.
+  // A service that accepts users' tokens has different keys and expects a different audience.
   await assert.rejects(jwtVerify(access_token, keys(""), { issuer, audience: projectId }));
 
   const headers = { "x-stack-access-type": "server", "x-stack-project-id": projectId, "x-stack-secret-server-key": access_token };

@@ -16,7 +16,7 @@ test("keys are cached, and refetched after a rotation", async () => {
   assert.ok(!w.provider.asked().includes("GET /jwks"), "the keys are cached");
 
   w.provider.rotateKeys();
-  // If a key is missing, the gateway asks again, but at most every half minute.
+  // If a key is missing, the gateway requests the keys again, but at most once every half minute.
   const again = () => w.signIn(ada).catch(() => null);
   const { me } = await until(again, "a sign-in after the rotation", { timeout: 180_000, pause: 1_000 });
   assert.equal(me.id, first.me.id);

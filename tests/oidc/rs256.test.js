@@ -1,5 +1,5 @@
-// Tokens signed with RS256: npm's openid-client finds the project's key set by the issuer alone,
-// and npm's jose verifies tokens like services that accept only RSA signatures.
+// Tokens signed with RS256. npm's openid-client finds the project's key set from the issuer alone,
+// and npm's jose verifies the tokens like a service that accepts only RSA signatures.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -31,7 +31,7 @@ test("a service that accepts only RSA signatures verifies users", async () => {
   assert.equal(protectedHeader.kid, made.body.keys[0].id);
   assert.equal((await w.me(ada.access_token)).id, ada.user_id);
 
-  // The standard grant gives RS256 tokens, too.
+  // The standard grant also issues RS256 tokens.
   const refreshed = await client.refreshTokenGrant(config, ada.refresh_token);
   assert.equal((await jwtVerify(refreshed.access_token, keys, expected)).payload.sub, ada.user_id);
   const again = await w.client("POST", "/auth/password/sign-in", { email: "ada@example.com", password: PASSWORD });

@@ -1,4 +1,4 @@
-// The complete sign-in: a provider account becomes a user, and later signs in as the same one.
+// Complete sign-ins: an account at a provider becomes a user, and later signs in as the same user.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,6 +1,6 @@
-// Malformed requests, sent to Gatelet and to npm's `oidc-provider` with an equal client: both must
-// refuse them at the same place, with the same error. Where they do not, the case says why:
-// `differs` is on purpose.
+// Malformed requests, which are sent to Gatelet and to npm's `oidc-provider` with an equal client.
+// Both services must reject a request in the same way, with the same error. If the services respond
+// differently, the case gives the reason: `differs` is on purpose.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -119,7 +119,7 @@ async function token(side, { headers = {}, ...changes }, { method = "POST", as }
 const refresh = async (side, owner) => ({ grant_type: "refresh_token", refresh_token: (await side.newTokens(owner)).refresh_token });
 const [NO_HEADER, JSON_BODY] = [{ authorization: undefined }, { "content-type": "application/json" }];
 
-// Token requests, each with a new code.
+// Token requests, each of which uses a new code.
 for (const [name, make, expected = {}] of [
   ["nothing", () => ({})],
   ["an unknown parameter", () => ({ frobnicate: "1" })],

@@ -1,5 +1,5 @@
-// npm's `jose`: services verify the tokens of clients with the project's keys, and tell by the
-// audience which clients are the project's own.
+// npm's `jose`: services verify the tokens of OAuth clients with the project's keys. By the
+// audience, the services tell these tokens from the tokens of the project's apps.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -43,7 +43,7 @@ test("a stranger's client gets tokens for itself and for the userinfo endpoint",
   const { payload } = await jwtVerify(id_token, found, { issuer, audience: id, typ: "JWT", algorithms: ["ES256"], requiredClaims: ["sid", "auth_time", "at_hash"] });
   const access = await jwtVerify(access_token, found, { issuer, audience: userinfo(), typ: "at+jwt", algorithms: ["ES256"], requiredClaims: ["jti"] });
   assert.deepEqual([access.payload.client_id, access.payload.scope, access.payload.sub], [id, "openid email", payload.sub]);
-  // Neither passes for the other.
+  // An ID token is not accepted as an access token, nor the other way round.
   await assert.rejects(jwtVerify(id_token, found, { issuer, typ: "at+jwt" }), { claim: "typ" });
   await assert.rejects(jwtVerify(access_token, found, { issuer, audience: id }), { claim: "aud" });
 });

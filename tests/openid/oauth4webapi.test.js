@@ -1,4 +1,4 @@
-// npm's `oauth4webapi`: each step of a sign-in by itself, answers as posted forms, and silent
+// npm's `oauth4webapi`: each step of a sign-in separately, responses as posted forms, and silent
 // renewal with `prompt=none`.
 
 import assert from "node:assert/strict";

@@ -1,5 +1,5 @@
 // npm's `openid-client`: complete sign-ins of a confidential and a public client, with every check
-// that the library makes, and the answers that it must not accept.
+// that the library makes, and responses that the library must reject.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -34,7 +34,7 @@ async function useTokens(config, tokens, email) {
   const renewed = await client.refreshTokenGrant(config, tokens.refresh_token);
   assert.notEqual(renewed.refresh_token, tokens.refresh_token, "refresh tokens rotate");
   assert.equal(renewed.claims()?.sub ?? sub, sub);
-  // A lost answer can be fetched again.
+  // If the response is lost, the client can get it again.
   assert.equal((await client.refreshTokenGrant(config, tokens.refresh_token)).refresh_token, renewed.refresh_token);
   const again = await client.refreshTokenGrant(config, renewed.refresh_token, { scope: "openid email" });
   assert.equal((await client.fetchUserInfo(config, again.access_token, sub)).email, email);
@@ -71,7 +71,7 @@ test("a public client finds its user at whatever port it listens", async (t) => 
   const tokens = await client.authorizationCodeGrant(config, await first.next(), request.checks);
   await useTokens(config, tokens, it.email);
 
-  // Any program on the machine could have asked, so consent is not remembered.
+  // Any program on the machine can have sent the request, so consent is not remembered.
   const later = await newRequest(config, second.redirectUri);
   await it.page.goto(later.url);
   await it.isAskedBy("Terminal", "127.0.0.1");
@@ -106,7 +106,7 @@ test("the library refuses answers of another issuer, state, nonce and verifier",
   await assert.rejects(changed("iss", "http://localhost:1/api"), isAbout("iss"));
   await assert.rejects(changed("iss"), isAbout("iss"));
   await assert.rejects(changed("state", "another"), isAbout("state"));
-  // Up to here, nothing was sent.
+  // Until here, the library has not sent a request.
   const wrong = client.authorizationCodeGrant(config, answer, { ...checks, pkceCodeVerifier: client.randomPKCECodeVerifier() });
   await assert.rejects(wrong, { error: "invalid_grant" });
 

@@ -1,4 +1,5 @@
-// PyPI's `authlib` and `idpyoidc`: web apps in Flask whose users sign in through Chromium.
+// PyPI's `authlib` and `idpyoidc`: web apps that use Flask, and whose users sign in through
+// Chromium.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -34,7 +35,8 @@ for (const [name, kind, fields] of [
   ["idpyoidc", "a confidential client", {}],
 ]) {
   test(`${name} signs a user in as ${kind}, and renews the tokens`, async (t) => {
-    // idpyoidc demands RS256 in the metadata (OpenID Connect Discovery §3), which needs an RSA key.
+    // idpyoidc requires RS256 in the metadata (OpenID Connect Discovery §3), which needs an RSA
+    // key.
     if (name === "idpyoidc") await w.admin("POST", "/internal/signing-keys", {});
     const { id, origin } = await start(t, name, fields);
     const it = await w.newcomer(t);

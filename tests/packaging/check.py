@@ -47,8 +47,8 @@ def workflows():
         assert "pull_request_target" not in text, f"{file.name} runs untrusted code with privileges"
         writes = re.findall(r"^ +([a-z-]+): write", text, re.MULTILINE)
         assert file.name == "release.yml" or not writes, f"{file.name} may write {writes}"
-        # Values chosen by others (a branch, a title) are passed to scripts as data, never as part
-        # of them.
+        # Values that others choose (a branch, a title) are passed to scripts as data, never as a
+        # part of the script.
         for script in re.findall(r"run: (?:\|\n)?((?:.|\n)*?)(?=\n      -|\n    \S|\n  \S|\Z)", text):
             assert "${{ github.event" not in script and "${{ github.head_ref" not in script, f"{file.name}: {script}"
 

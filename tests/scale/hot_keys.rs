@@ -1,6 +1,6 @@
-//! Finds hot keys: replays sign-ins on the embedded engine, and records the keys of each call in
-//! `infra/hot-keys.md`, the basis of `infra/SCALE.md`. A DynamoDB partition is limited to 3,000
-//! read and 1,000 write units a second.
+//! Finds hot keys. Replays sign-ins on the embedded engine, and writes the keys of each call to
+//! `infra/hot-keys.md`, on which `infra/SCALE.md` is based. A DynamoDB partition supports at most
+//! 3,000 read and 1,000 write units a second.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -15,7 +15,7 @@ const REPETITIONS: u32 = 5;
 const SIGN_INS: u32 = ACCOUNTS * REPETITIONS;
 /// Sign-ins per minute.
 const RATES: [u32; 3] = [100, 10_000, 1_000_000];
-/// The units a second that one partition serves.
+/// The units a second that a partition serves.
 const READS: f64 = 3000.0;
 const WRITES: f64 = 1000.0;
 
@@ -33,7 +33,7 @@ a partition (3,000 reads, 1,000 writes a second) is **bold**.
 |---|---|---|---|---|---|---|
 ";
 
-/// How often each key is used, by its kind and the access (read or write).
+/// The number of times that each key is used, by the kind of key and of access (read or write).
 type Touches = BTreeMap<(String, &'static str), BTreeMap<String, u32>>;
 
 fn touch(touches: &mut Touches, access: &'static str, pk: &Value, index: &str) {
@@ -86,14 +86,14 @@ async fn load() -> Touches {
     touches
 }
 
-/// The items used per second under one key at each of [`RATES`], as the cells of a row. Each
-/// sign-in uses `share` items under a shared key; any other key belongs to one account. Numbers
-/// above `max` are bold.
+/// The number of items that are used per second under one key at each of [`RATES`], as the cells of
+/// a row. Each sign-in uses `share` items under a shared key; any other key belongs to a single
+/// account. Numbers above `max` are bold.
 fn rates(share: f64, max: f64, is_shared: bool) -> String {
     let mut text = String::new();
     for rate in RATES {
-        // The key of an account or its email address serves only that account, so its use grows
-        // with that user's activity, not with the load.
+        // The key of an account or of its email address serves only that account. The use of this
+        // key therefore grows with the activity of the user, rather than with the load.
         let seen = if is_shared { share * f64::from(rate) / 60.0 } else { f64::from(REPETITIONS) / 60.0 };
         let shown = format!("{seen:.1}");
         let _ = write!(text, " {} |", if seen > max { format!("**{shown}**") } else { shown });

@@ -1,4 +1,4 @@
-//! The families' keys in the table and its indexes.
+//! Where the keys of the families are in the table and its indexes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,32 +9,32 @@ use crate::partitions::{Place, Point, Term};
 use crate::population::{self, hash, hash_text};
 use crate::profile::{Family, Owner, Profiles, Units};
 
-/// The number of slots into which the keys of all users are divided, by hash.
+/// The number of slots into which the keys of all users are divided by their hash.
 const SLOTS: u64 = 1024;
-/// The number of parts into which a partition key splits if its items are written in no particular
-/// order.
+/// The number of parts into which a partition key splits if its items are not written in a
+/// particular order.
 const PARTS: u64 = 16;
 
-/// How long a function's instance caches a project and its key, in seconds; 0 means one read per
-/// request.
+/// How long an instance of a function caches a project and its key, in seconds; 0 means one read
+/// per request.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Cache(f64);
 
-/// The number of idle instances per busy one.
+/// The number of idle instances per busy instance.
 const IDLE: f64 = 1.0;
 
 impl Cache {
     pub(crate) const OFF: Self = Self(0.0);
     pub(crate) const ON: Self = Self(2.0);
 
-    /// The share of reads of project and key that remains for a kind of request: each instance,
-    /// whether or not the load keeps it busy, reads once in the lifetime of its copy.
+    /// The share of the reads of project and key that remains for a kind of request. Each instance,
+    /// whether busy or idle, reads once in the lifetime of its copy.
     fn factor(self, milliseconds: f64) -> f64 {
         if self.0 > 0.0 { (milliseconds / 1000.0 * (1.0 + IDLE) / self.0).min(1.0) } else { 1.0 }
     }
 }
 
-/// Whether a family is the project's item or its API keys, which authentication reads.
+/// Whether a family is the item of a project or the project's API keys, which authentication reads.
 pub(crate) fn is_cached(family: &Family) -> bool {
     let id = ProjectId::internal();
     let project = keys::project_key(&id);
@@ -44,20 +44,20 @@ pub(crate) fn is_cached(family: &Family) -> bool {
         && family.sk.as_ref().is_some_and(|sk| [&project.sk, &key.sk].into_iter().any(|cached| kind(cached) == kind(sk)))
 }
 
-/// The units of a kind of request under a family's keys, with a cache.
+/// The units that a kind of request takes under the keys of a family, with a cache.
 pub(crate) fn with_cache(cache: Cache, kind: usize, family: &Family, units: Units) -> Units {
     let milliseconds = population::VISIT[kind].2;
     if is_cached(family) { Units { read: units.read * cache.factor(milliseconds), ..units } } else { units }
 }
 
-/// The stream number of a kind's requests in a project. The streams of the sums over all projects
-/// come last.
+/// The number of the stream that counts the requests of this kind in this project. The streams for
+/// the sums over all projects come last.
 pub(crate) fn stream(project: usize, kind: usize) -> usize {
     project * population::VISIT.len() + kind
 }
 
-/// The units of each kind of [`population::VISIT`] by family, with the position of the kind in
-/// `VISIT`.
+/// The units that each kind of [`population::VISIT`] takes, by family, with the position of the
+/// kind in `VISIT`.
 pub(crate) fn numbered(profiles: &Profiles) -> Vec<(usize, &Family, Units)> {
     let mut all = Vec::new();
     for (number, (kind, ..)) in population::VISIT.iter().enumerate() {
@@ -69,7 +69,7 @@ pub(crate) fn numbered(profiles: &Profiles) -> Vec<(usize, &Family, Units)> {
     all
 }
 
-/// The table and its indexes, for this many projects and this many partitions each.
+/// The table and its indexes, for this many projects, with this many partitions each.
 pub(crate) fn places(profiles: &Profiles, projects: usize, cache: Cache, partitions: usize) -> [Place; 3] {
     let mut slots: BTreeMap<(usize, u64), BTreeMap<usize, Units>> = BTreeMap::new();
     let mut shared: BTreeMap<(usize, usize, &Family), Vec<Term>> = BTreeMap::new();
@@ -103,7 +103,7 @@ pub(crate) fn places(profiles: &Profiles, projects: usize, cache: Cache, partiti
     points.map(|points| Place::new(points, partitions))
 }
 
-/// The points of a shared family in a project.
+/// The points that a shared family has in a project.
 fn points_of(profiles: &Profiles, project: usize, family: &Family, terms: &[Term]) -> Vec<Point> {
     let layout = profiles.layouts[family];
     let parts = if family.sk.is_some() || layout.ascends { 1 } else { PARTS };
@@ -120,14 +120,14 @@ fn points_of(profiles: &Profiles, project: usize, family: &Family, terms: &[Term
     points
 }
 
-/// The name of a family: its keys.
+/// The name of a family, made of its keys.
 pub(crate) fn name(family: &Family) -> String {
     let index = ["", "gsi1: ", "gsi2: "][family.place];
     let sk = family.sk.as_ref().map_or_else(String::new, |sk| format!(" / {sk}"));
     format!("`{index}{}{sk}`", family.pk)
 }
 
-/// For each kind of user key, each slot's share of all users' requests.
+/// For each kind of user key, the share of all users' requests that falls on each slot.
 pub(crate) fn spreads<'a>(families: impl Iterator<Item = &'a Family>) -> BTreeMap<String, Vec<f64>> {
     let users = population::users();
     let keys: BTreeSet<&String> = families.filter(|family| family.owner == Owner::User).map(|family| &family.pk).collect();

@@ -1,4 +1,4 @@
-//! What a list page reads, with few entries and with many.
+//! The reads of a page of a list, with few entries and with many.
 
 use std::collections::BTreeSet;
 
@@ -12,21 +12,21 @@ use support::trace::TracedCall;
 /// The lists by name and path.
 const LISTS: [(&str, &str); 3] =
     [("users", "/api/v1/users"), ("outbox", "/api/v1/emails/outbox"), ("audit trail", "/api/v1/internal/audit-log")];
-/// The entries added to a list before the first and the second measurement.
+/// The number of entries added to a list by the first and the second measurement.
 const ENTRIES: [u128; 2] = [600, 6_000];
-/// How many pages of each list are read.
+/// The number of pages of each list that are read.
 const PAGES: usize = 5;
 
-/// The highest cost of a page of a list.
+/// The highest cost of any page of a list.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Page {
     pub(crate) calls: usize,
-    /// The maximum number of entries that the queries may read: the sum of their limits.
+    /// The maximum number of entries that the queries may read, which is the sum of their limits.
     pub(crate) entries: u64,
     pub(crate) units: f64,
 }
 
-/// A list, with the cost of its pages at each number of entries.
+/// A list, and the cost of its pages with each number of entries.
 pub(crate) struct List {
     pub(crate) name: &'static str,
     pub(crate) pages: Vec<(u128, Page)>,
@@ -50,7 +50,7 @@ fn items(app: &TestApp) -> Vec<Value> {
     }
 }
 
-/// The index (or the table) and the partition key of a query.
+/// The index or the table of a query, and its partition key.
 fn partition(call: &TracedCall) -> (String, String) {
     let index = call.body["IndexName"].as_str().unwrap_or_default().to_owned();
     (index, call.body["ExpressionAttributeValues"][":pk"]["S"].as_str().unwrap().to_owned())
@@ -64,7 +64,7 @@ async fn page(app: &TestApp, path: &str, cursor: Option<&str>) -> (Vec<TracedCal
     (app.recorder.take_traced(), answer.json()["pagination"]["next_cursor"].as_str().map(str::to_owned))
 }
 
-/// A list's items: those in the partitions that its first page queries.
+/// The items of a list, which are those in the partitions that its first page queries.
 async fn entries(app: &TestApp, path: &str) -> Vec<Value> {
     let (calls, _) = page(app, path, None).await;
     let partitions: BTreeSet<_> = calls.iter().filter(|call| call.operation == "Query").map(partition).collect();
@@ -72,13 +72,13 @@ async fn entries(app: &TestApp, path: &str) -> Vec<Value> {
     items(app).into_iter().filter(is_entry).collect()
 }
 
-/// The ids in an entry's keys: its own, and the id in the keys of its place in a list.
+/// The ids in the keys of an entry: its id, and the id in the keys of its place in a list.
 fn ids(item: &Value) -> BTreeSet<String> {
     let last = |name: &str| Some(item[name]["S"].as_str()?.rsplit('#').next()?.to_owned());
     ["pk", "sk", "gsi1sk"].into_iter().filter_map(last).filter(|part| part.len() >= 32).collect()
 }
 
-/// Adds copies of entries, each with its own ids.
+/// Adds copies of entries, each of which gets new ids.
 fn add(app: &TestApp, entries: &[Value], numbers: std::ops::Range<u128>) {
     let copy = |number: u128| -> Item {
         let entry = &entries[usize::try_from(number).unwrap() % entries.len()];
@@ -92,7 +92,7 @@ fn add(app: &TestApp, entries: &[Value], numbers: std::ops::Range<u128>) {
     app.database().import_items(TABLE, numbers.map(copy).collect(), ImportOptions::default()).unwrap();
 }
 
-/// Reads several pages of a list; returns the highest cost of one.
+/// Reads several pages of a list; returns the highest cost of a page.
 async fn max_page(app: &TestApp, path: &str) -> Page {
     let (mut max, mut cursor) = (Page::default(), None);
     for _ in 0..PAGES {
@@ -107,7 +107,7 @@ async fn max_page(app: &TestApp, path: &str) -> Page {
     max
 }
 
-/// Measures the lists of a service with some users.
+/// Measures the lists of a service that has some users.
 pub(crate) async fn measure(app: &TestApp) -> Vec<List> {
     let mut lists = Vec::new();
     for (name, path) in LISTS {
@@ -118,8 +118,9 @@ pub(crate) async fn measure(app: &TestApp) -> Vec<List> {
             pages.push((to, max_page(app, path).await));
         }
         let [short, long] = [pages[0].1, pages[1].1];
-        // How many entries are read depends a little on how they are spread over the list's shards,
-        // and the units depend on their sizes; neither depends on the length of the list.
+        // The number of entries that are read depends a little on how they are spread over the
+        // shards of the list, and the units depend on their sizes. Neither the entries that are
+        // read nor the units depend on the length of the list.
         let is_flat = long.calls <= short.calls + 2 && long.entries * 2 <= short.entries * 3;
         assert!(is_flat, "a page of the list of {name} costs more if the list is longer: {short:?}, {long:?}");
         lists.push(List { name, pages });

@@ -1,47 +1,49 @@
-//! The partitions of a DynamoDB table or index with on-demand pricing.
+//! The partitions of a DynamoDB table or index that is billed on demand.
 //!
-//! From the AWS developer guide ("Partitions and data distribution", "Burst and adaptive capacity",
-//! "Quotas") and AWS's articles about scaling DynamoDB: a partition serves 3,000 read and 1,000
-//! write units a second and holds 10 GB. A new table has four. Unused capacity of the last 300
-//! seconds may be used for a burst. Capacity adapts at once up to the limit of the partition. A
-//! partition under lasting load is split at the key where the load halves, even within a partition
-//! key, because there is no local index. A single item is never split. AWS does not publish how
-//! long the load must last: [`MIN_SPLIT_SECONDS`] and [`HOT`] are assumptions.
+//! The numbers come from the AWS developer guide ("Partitions and data distribution", "Burst and
+//! adaptive capacity", "Quotas") and from AWS's articles about scaling DynamoDB. A partition serves
+//! 3,000 read and 1,000 write units a second, and holds 10 GB. A new table has four partitions.
+//! Capacity that was not used in the last 300 seconds may be used for a burst. Capacity adapts
+//! immediately up to the limit of the partition. Under lasting load, a partition is split at the
+//! key that halves the load. The split can be within a partition key, because there is no local
+//! index. A single item is never split. AWS does not publish how long the load must last, so
+//! [`MIN_SPLIT_SECONDS`] and [`HOT`] are assumptions.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::profile::Units;
 
-/// Units a second of one partition.
+/// The units a second that a partition serves.
 pub(crate) const READS: f64 = 3000.0;
 pub(crate) const WRITES: f64 = 1000.0;
-/// The bytes that one partition holds.
+/// The number of bytes that a partition holds.
 const MAX_BYTES: f64 = 10.0 * 1024.0 * 1024.0 * 1024.0;
 /// The number of partitions of a new table, which serve 4,000 write and 12,000 read units a second.
 pub(crate) const NEW_TABLE: usize = 4;
-/// The number of partitions after warm throughput was set to 64,000 write and 192,000 read units.
+/// The number of partitions after warm throughput has been set to 64,000 write and 192,000 read
+/// units.
 pub(crate) const WARM_TABLE: usize = 64;
-/// How many seconds of unused capacity are kept.
+/// The number of seconds for which unused capacity is kept.
 const BURST: f64 = 300.0;
-/// The share of its limit above which a partition is hot.
+/// The share of a partition's limit above which the partition is hot.
 const HOT: f64 = 0.8;
-/// How many seconds a partition must be hot before it is split.
+/// The number of seconds for which a partition must be hot before it is split.
 const MIN_SPLIT_SECONDS: f64 = 300.0;
 
-/// The units per request of a stream.
+/// The units that each request of a stream takes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Term {
-    /// The stream number; a stream's requests are counted together.
+    /// The number of the stream, whose requests are counted together.
     pub(crate) stream: usize,
     pub(crate) units: Units,
 }
 
-/// Keys that are never separated: an item, an append-only partition key, or a small part of all
-/// keys.
+/// Keys that are never separated: an item, a partition key to which items are only appended, or a
+/// small part of all keys.
 #[derive(Debug, Clone)]
 pub(crate) struct Point {
-    /// The hash of the partition key, and the order of the sort key.
+    /// The hash of the partition key, and the position of the sort key.
     pub(crate) at: (u64, u64),
     pub(crate) name: String,
     pub(crate) terms: Vec<Term>,
@@ -49,12 +51,12 @@ pub(crate) struct Point {
 
 #[derive(Debug, Clone)]
 struct Partition {
-    /// Its range of the ordered points.
+    /// The range of ordered points that the partition contains.
     points: Range<usize>,
     terms: Vec<Term>,
-    /// Unused read and write units.
+    /// The unused read and write units.
     saved: [f64; 2],
-    /// How many seconds it has been hot.
+    /// The number of seconds for which the partition has been hot.
     hot: f64,
 }
 
@@ -65,18 +67,18 @@ pub(crate) struct Place {
     partitions: Vec<Partition>,
 }
 
-/// What happened in a place.
+/// The events in a place.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
-    /// Accesses without capacity, by stream.
+    /// Accesses for which there was no capacity, by stream.
     pub(crate) throttled: BTreeMap<usize, f64>,
-    /// The highest share of its limit that a partition had to serve, and the name of its busiest
-    /// point.
+    /// The highest share of its limit that a partition had to serve, and the name of the
+    /// partition's busiest point.
     pub(crate) hottest: (f64, String),
     pub(crate) splits: usize,
 }
 
-/// The units that the terms take.
+/// The units that these terms take.
 fn demand(terms: &[Term], counts: &[f64]) -> [f64; 2] {
     terms.iter().fold([0.0; 2], |[read, write], term| {
         let count = counts[term.stream];
@@ -84,7 +86,8 @@ fn demand(terms: &[Term], counts: &[f64]) -> [f64; 2] {
     })
 }
 
-/// These units' share of a partition's limit, for the more loaded kind of access.
+/// The share of a partition's limit that these units take, for the kind of access with the higher
+/// share.
 fn share([read, write]: [f64; 2], seconds: f64) -> f64 {
     (read / READS).max(write / WRITES) / seconds
 }
@@ -102,8 +105,8 @@ impl Partition {
         Self { points, terms, saved: [0.0; 2], hot: 0.0 }
     }
 
-    /// Takes units from the available ones. Returns the share of the demand that was not served,
-    /// for reads or writes, whichever is larger.
+    /// Takes these units from those that are available. Returns the share of the demand that was
+    /// not served: that of reads or that of writes, whichever is larger.
     fn serve(&mut self, demand: [f64; 2], seconds: f64) -> f64 {
         let mut refused: f64 = 0.0;
         for ((saved, asked), limit) in self.saved.iter_mut().zip(demand).zip([READS, WRITES]) {
@@ -119,7 +122,7 @@ impl Partition {
 }
 
 impl Place {
-    /// A place that starts with this many partitions.
+    /// A place that has this many partitions at first.
     pub(crate) fn new(mut points: Vec<Point>, partitions: usize) -> Self {
         points.sort_by_key(|point| point.at);
         let mut place = Self { points, partitions: Vec::new() };
@@ -138,7 +141,7 @@ impl Place {
         self.partitions.len()
     }
 
-    /// Serves some seconds of requests, and splits hot partitions.
+    /// Serves the requests of some seconds, and splits hot partitions.
     pub(crate) fn step(&mut self, counts: &[f64], seconds: f64, outcome: &mut Outcome) {
         let mut hot = Vec::new();
         for (number, partition) in self.partitions.iter_mut().enumerate() {
@@ -165,8 +168,7 @@ impl Place {
         }
     }
 
-    /// Splits partitions with too many bytes, on the assumption that bytes are spread like the
-    /// keys.
+    /// Splits partitions that have too many bytes, assuming that bytes are spread like the keys.
     pub(crate) fn grow(&mut self, bytes: f64) {
         let all = self.points.len() as f64;
         while let Some(number) =
@@ -177,7 +179,7 @@ impl Place {
         }
     }
 
-    /// Splits a partition at the key where its load halves.
+    /// Splits a partition at the key that halves its load.
     fn split(&mut self, number: usize, counts: &[f64], seconds: f64) {
         let points = self.partitions[number].points.clone();
         let loads: Vec<f64> = self.points[points.clone()].iter().map(|point| share(demand(&point.terms, counts), seconds)).collect();
@@ -199,7 +201,7 @@ impl Place {
         self.partitions.splice(number..=number, halves);
     }
 
-    /// The point with the highest share of a partition's limit.
+    /// The point that takes the highest share of a partition's limit.
     pub(crate) fn hottest_point(&self, counts: &[f64], seconds: f64) -> (f64, &str) {
         hottest(&self.points, counts, seconds)
     }

@@ -5,17 +5,18 @@ use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 
 pub(crate) const USERS: u32 = 1_000_000;
 pub(crate) const PROJECTS: usize = 100;
-/// The exponent of Zipf's law for the sizes of projects: the largest has a fifth of all users.
+/// The exponent of Zipf's law for the sizes of projects: the largest project has a fifth of all
+/// users.
 const OF_PROJECTS: f64 = 1.0;
-/// The exponent of Zipf's law for the visits of users: the busiest makes one of 2,000 visits.
+/// The exponent of Zipf's law for the visits of users: the busiest user makes one of 2,000 visits.
 const OF_USERS: f64 = 0.5;
-/// How far a project's requests rise above their mean at the busiest hour and fall below it at the
-/// quietest, as a share of the mean.
+/// How far the requests of a project rise above their mean in the busiest hour and fall below it in
+/// the quietest hour, as a share of the mean.
 const SWING: f64 = 0.9;
 pub(crate) const DAY: u32 = 86_400;
 
-/// The kinds of requests, each with its number per user visit and its duration in a function, in
-/// milliseconds.
+/// The kinds of requests, each with the number of requests per visit of a user and with the
+/// duration in a function, in milliseconds.
 pub(crate) const VISIT: [(&str, f64, f64); 10] = [
     ("get the current user", 10.0, 15.0),
     ("refresh a session", 2.0, 15.0),
@@ -29,13 +30,13 @@ pub(crate) const VISIT: [(&str, f64, f64); 10] = [
     ("link an entry of the trail", 0.26, 1.0),
 ];
 
-/// Uniform in 0 to 1.
+/// A random number, uniform from 0 to 1.
 fn uniform(random: &mut ChaCha8Rng) -> f64 {
     f64::from(random.next_u32()) / (f64::from(u32::MAX) + 1.0)
 }
 
-/// How many events happen if this many are expected (Poisson; from 30 on, the normal distribution
-/// is close enough).
+/// The number of events that happen if this many are expected, which has a Poisson distribution;
+/// from 30 on, the normal distribution is close enough.
 pub(crate) fn events(random: &mut ChaCha8Rng, expected: f64) -> f64 {
     if expected > 30.0 {
         let [one, other] = [1.0 - uniform(random), uniform(random)];
@@ -50,7 +51,7 @@ pub(crate) fn events(random: &mut ChaCha8Rng, expected: f64) -> f64 {
     count
 }
 
-/// A generator with a fixed seed.
+/// A generator of random numbers with a fixed seed.
 pub(crate) fn seeded() -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(20_260_101)
 }
@@ -61,24 +62,24 @@ fn zipf(count: usize, exponent: f64) -> Vec<f64> {
     weights.into_iter().map(|weight| weight / all).collect()
 }
 
-/// The projects' shares of all users, largest first.
+/// The shares of all users that projects have, largest first.
 pub(crate) fn projects() -> Vec<f64> {
     zipf(PROJECTS, OF_PROJECTS)
 }
 
-/// The users' shares of all visits, busiest first.
+/// The shares of all visits that users make, busiest first.
 pub(crate) fn users() -> Vec<f64> {
     zipf(USERS as usize, OF_USERS)
 }
 
-/// How busy a project is at a second of the day, relative to its mean. Projects are in different
+/// How busy a project is at this second of the day, relative to its mean. Projects are in different
 /// time zones.
 pub(crate) fn curve(project: usize, second: u32) -> f64 {
     let hour = f64::from(second) / 3600.0 + (project * 7 % 24) as f64;
     1.0 + SWING * (hour / 24.0 * std::f64::consts::TAU).sin()
 }
 
-/// The hash of a number; hashes spread evenly over their range.
+/// A hash of a number. Hashes are spread evenly over their range.
 pub(crate) fn hash(number: u64) -> u64 {
     // The finalizer of SplitMix64.
     let mut mixed = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -87,7 +88,7 @@ pub(crate) fn hash(number: u64) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
-/// The hash of a text (FNV-1a, mixed).
+/// A hash of a text (FNV-1a, mixed).
 pub(crate) fn hash_text(text: &str) -> u64 {
     hash(text.bytes().fold(0xcbf2_9ce4_8422_2325, |sum: u64, byte| (sum ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)))
 }

@@ -1,45 +1,45 @@
-//! What an average request of each kind does to the table: by keys of its user, and by keys shared
-//! by all users of a project or of the deployment.
+//! The effect of an average request of each kind on the table: under keys of its user, and under
+//! keys that all users of a project or of the deployment share.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::layout::spreads;
 use crate::recorded::{Access, Request};
 
-/// Who uses the same key.
+/// The users who use the same key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Owner {
-    /// One user, session, address or code.
+    /// A single user, session, address or code.
     User,
-    /// All users of a project.
+    /// All users of a single project.
     Project,
     /// All projects.
     Deployment,
 }
 
-/// Keys with the same use: the keys of all shards of a list, or of all users.
+/// Keys that are used in the same way: the keys of all shards of a list, or the keys of all users.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Family {
     pub(crate) place: usize,
     pub(crate) owner: Owner,
-    /// The partition key, with `…` in place of ids and shard numbers.
+    /// The partition key, with `…` in place of ids and of shard numbers.
     pub(crate) pk: String,
-    /// The kind of the sort key, if requests of several users use the same item; `None` for keys of
-    /// a user, and for items that users do not share.
+    /// The kind of the sort key if several users use the same item; `None` for keys of a user, and
+    /// for items that users do not share.
     pub(crate) sk: Option<String>,
 }
 
-/// How a family is laid out in its place.
+/// The layout of a family in its place.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Layout {
-    /// How many partition keys a project (or the deployment) has in a shared family.
+    /// The number of partition keys that a project (or the deployment) has in a shared family.
     pub(crate) shards: u32,
-    /// Whether a partition key's new items come after all earlier ones, so that a split does not
+    /// Whether new items of a partition key come after all earlier items, so that a split does not
     /// divide the writes.
     pub(crate) ascends: bool,
 }
 
-/// The average units of one request.
+/// The units that a request takes on average.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Units {
     pub(crate) read: f64,
@@ -47,7 +47,7 @@ pub(crate) struct Units {
     pub(crate) calls: f64,
 }
 
-/// The bytes that one request adds to the table (first) and its indexes.
+/// The bytes that a request adds to the table, which comes first, and to its indexes.
 pub(crate) type Bytes = [f64; 3];
 
 /// Requests of one kind.
@@ -57,25 +57,25 @@ pub(crate) struct Profile {
     pub(crate) units: BTreeMap<Family, Units>,
     /// Bytes that never expire.
     pub(crate) lasting: Bytes,
-    /// The bytes of a request made at the start of a day that are left at its end.
+    /// The bytes that a request at the start of a day leaves at the end of the day.
     pub(crate) day: Bytes,
-    /// The total after a year of one such request a day.
+    /// The bytes after a year with one such request a day.
     pub(crate) year: Bytes,
 }
 
-/// The profiles of all kinds, and how every simulation lays out their keys.
+/// The profiles of all kinds of requests, and the layout of their keys in every simulation.
 pub(crate) struct Profiles {
     pub(crate) kinds: Vec<Profile>,
-    /// The layouts of the shared families.
+    /// The layouts of shared families.
     pub(crate) layouts: BTreeMap<Family, Layout>,
-    /// How the keys of users are spread, by partition key: see [`spreads`].
+    /// The spread of users' keys, by partition key; see [`spreads`].
     pub(crate) spreads: BTreeMap<String, Vec<f64>>,
 }
 
 const DAY: f64 = 86_400.0;
 
-/// A partition key with `…` in place of the day, month or shard number at its end, and whether that
-/// was a shard number.
+/// A partition key with `…` in place of the day, month or shard number at its end. Also returns
+/// whether the replaced part was a shard number.
 fn unsharded(pk: &str) -> (String, bool) {
     let Some((rest, last)) = pk.rsplit_once('#') else { return (pk.to_owned(), false) };
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -85,24 +85,24 @@ fn unsharded(pk: &str) -> (String, bool) {
     if is_number(last) { (format!("{rest}#…"), true) } else { (pk.to_owned(), false) }
 }
 
-/// An item's kind by its sort key: the part before the first `#`, which precedes digests, dates and
-/// ids; without `#`, the whole key.
+/// The kind of an item, taken from its sort key: the part before the first `#`, which precedes
+/// digests, dates and ids; without `#`, the whole key.
 fn kind_of_item(sk: &str) -> String {
     sk.split_once('#').map_or_else(|| sk.to_owned(), |(kind, _)| format!("{kind}#…"))
 }
 
-/// A partition key with `…` in place of everything except names of kinds.
+/// A partition key with `…` in place of everything except the names of kinds.
 fn without_ids(pk: &str) -> String {
     let is_kind = |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_uppercase());
     pk.split('#').map(|part| if is_kind(&part) { part } else { "…" }).collect::<Vec<_>>().join("#").replace("#…#…", "#…")
 }
 
-/// Who uses the partition keys, and which items have many users.
+/// The users of the partition keys, and the items that have many users.
 struct KeyUsers<'a> {
     projects: BTreeSet<&'a str>,
     users: BTreeMap<(usize, String), BTreeSet<u32>>,
-    /// The kinds that have an item used in requests of several users or, if only a worker uses it,
-    /// in several runs.
+    /// The kinds with an item that several users' requests use or, if only a worker uses it,
+    /// several runs.
     items: BTreeSet<(usize, String, String)>,
 }
 
@@ -110,7 +110,7 @@ impl<'a> KeyUsers<'a> {
     fn new(requests: &'a [Request]) -> Self {
         let projects = requests.iter().map(|request| &*request.project).collect();
         let mut seen = Self { projects, users: BTreeMap::new(), items: BTreeSet::new() };
-        // Each item's users and runs, by its place and key.
+        // The users and runs of each item, by place and key.
         let mut items: BTreeMap<_, (BTreeSet<u32>, BTreeSet<usize>)> = BTreeMap::new();
         for (number, request) in requests.iter().enumerate() {
             for access in &request.accesses {
@@ -131,7 +131,7 @@ impl<'a> KeyUsers<'a> {
         seen
     }
 
-    /// The project whose id is in a partition key.
+    /// The project whose id a partition key contains.
     fn project(&self, pk: &str) -> Option<&'a str> {
         self.projects.iter().find(|project| pk.contains(**project)).copied()
     }
@@ -156,8 +156,8 @@ impl<'a> KeyUsers<'a> {
     }
 }
 
-/// Whether a partition key's sort keys came in ascending order, with at most one exception in ten;
-/// `false` for fewer than four keys, which would prove nothing.
+/// Whether the sort keys under a partition key came in ascending order, with at most one exception
+/// in ten; `false` for fewer than four keys, because these prove nothing.
 fn ascends(sort_keys: &[&str]) -> bool {
     let mut sort_keys = sort_keys.to_vec();
     sort_keys.dedup();
@@ -172,7 +172,7 @@ fn layouts(requests: &[Request], seen: &KeyUsers<'_>) -> BTreeMap<Family, Layout
         for access in &request.accesses {
             let family = seen.family(access);
             let project = seen.project(&access.pk).unwrap_or_default();
-            // All days count as one key: only one is used at a time.
+            // All days count as one key, because only one day's key is used at a time.
             let (pk, is_sharded) = unsharded(&access.pk);
             let keys = written.entry((family, project, if is_sharded { access.pk.clone() } else { pk })).or_default();
             keys.extend(access.sk.as_deref().filter(|_| access.write > 0.0));
@@ -191,7 +191,7 @@ fn layouts(requests: &[Request], seen: &KeyUsers<'_>) -> BTreeMap<Family, Layout
     layouts
 }
 
-/// The profiles of the recorded requests.
+/// The profiles of the requests that were recorded.
 pub(crate) fn profiles(requests: &[Request]) -> Profiles {
     let seen = KeyUsers::new(requests);
     let mut kinds: Vec<Profile> = Vec::new();

@@ -1,5 +1,5 @@
-//! Records what each kind of request does to the table: runs the real operations on the embedded
-//! engine for users of two projects, and splits every call into its accesses.
+//! Records the effect of each kind of request on the table. Runs the real operations on the
+//! embedded engine for users of two projects, and splits every call into its accesses.
 
 use std::collections::HashMap;
 
@@ -18,39 +18,39 @@ use crate::population::hash;
 
 /// The number of users whose requests are recorded.
 const USERS: u32 = 24;
-/// How many of them belong to a second project, which distinguishes a project's keys from those
-/// shared by all projects.
+/// The number of users in a second project, which tells the keys of a project from keys that all
+/// projects share.
 const OTHERS: u32 = 2;
-/// The bytes per item, in the table and in each index, that DynamoDB adds when it charges for
+/// The bytes that DynamoDB adds to each item, in the table and in each index, when it charges for
 /// storage (AWS developer guide, "DynamoDB item sizes and formats").
 const OVERHEAD: usize = 100;
 const PASSWORD: &str = "correct horse battery";
-/// The time between the requests of a visit.
+/// The time between two requests of a visit.
 const STEP: SignedDuration = SignedDuration::from_secs(20);
-/// The kind of work that the trail's worker does.
+/// The kind of request for the work of the trail's worker.
 const LINK: &str = "link an entry of the trail";
-/// The kind of work that the outbox worker does.
+/// The kind of request for the work of the outbox worker.
 const EMAIL: &str = "send an email";
 
-/// The units of a request under one key.
+/// The units that a request takes under one key.
 #[derive(Debug, Clone)]
 pub(crate) struct Access {
     /// `0` for the table, `1` for the first of [`INDEXES`], and so on.
     pub(crate) place: usize,
     pub(crate) pk: String,
-    /// Absent for a query, which reads several items.
+    /// Absent for a query, because it reads several items.
     pub(crate) sk: Option<String>,
     pub(crate) read: f64,
     pub(crate) write: f64,
 }
 
-/// What a request adds to the storage of the table or an index.
+/// The bytes that a request adds to the storage of the table or of an index.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StoredBytes {
     pub(crate) place: usize,
-    /// In bytes; negative if the request made items smaller or deleted them.
+    /// A number of bytes; negative if the request has deleted items or made them smaller.
     pub(crate) bytes: f64,
-    /// Seconds until the item expires; `None` if it does not.
+    /// The seconds until the item expires; `None` if it does not expire.
     pub(crate) life: Option<f64>,
 }
 
@@ -58,28 +58,29 @@ pub(crate) struct StoredBytes {
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
     pub(crate) kind: &'static str,
-    /// The user's number, below [`USERS`]; `None` for work for many users at once.
+    /// The user's number, below [`USERS`]; `None` for work that is done for many users at once.
     pub(crate) user: Option<u32>,
     pub(crate) project: String,
-    /// How many requests of its kind it represents, such as the emails a worker sent.
+    /// The number of requests of this kind that the record stands for, such as the number of emails
+    /// that a worker has sent.
     pub(crate) count: u32,
     pub(crate) accesses: Vec<Access>,
     pub(crate) stored: Vec<StoredBytes>,
 }
 
-/// The service whose requests are recorded, with its table's items after the last one.
+/// The service whose requests are recorded, and the items of its table after the last request.
 struct WatchedService {
     app: TestApp,
     items: HashMap<Key, Item>,
     requests: Vec<Request>,
 }
 
-/// An item's string attribute; `None` if missing or not a string.
+/// A string attribute of an item; `None` if it is missing or not a string.
 fn attribute(item: &Item, name: &str) -> Option<String> {
     serde_json::to_value(item.get(name)?).unwrap()["S"].as_str().map(str::to_owned)
 }
 
-/// An item's entry in an index, with the entry's key; `None` if it has none.
+/// The entry of an item in an index, with the key of the entry; `None` if the item has no entry.
 fn entry(item: Option<&Item>, place: usize) -> Option<(Key, Item)> {
     let index = &INDEXES[place - 1];
     let [pk, sk] = ["pk", "sk"].map(|key| format!("{}{key}", index.name));
@@ -90,8 +91,8 @@ fn entry(item: Option<&Item>, place: usize) -> Option<(Key, Item)> {
     Some((key, item.iter().filter(|(name, _)| is_kept(name)).map(|(name, value)| (name.clone(), value.clone())).collect()))
 }
 
-/// The writes to an index caused by a change of an item. They cost the same units inside and
-/// outside a transaction.
+/// The writes to an index that a change of an item causes. Whether in a transaction or not, these
+/// writes cost the same units.
 fn index_writes(before: Option<&Item>, after: Option<&Item>, place: usize) -> Vec<Access> {
     let access = |(pk, sk), units| Access { place, pk, sk: Some(sk), read: 0.0, write: units };
     let units = |item: &Item| write_capacity_units(item_size(item));
@@ -111,7 +112,8 @@ fn query(call: &TracedCall) -> Access {
     Access { place, pk, sk: None, read: call.units, write: 0.0 }
 }
 
-/// The reads of a call. `request` is the part of its body with their consistency.
+/// The reads that a call makes. `request` is the part of its body that says how consistent the
+/// reads are.
 fn reads(call: &TracedCall, request: &Value) -> Vec<Access> {
     let is_consistent = request["ConsistentRead"].as_bool().unwrap_or_default();
     let units = |item: &Option<Item>| read_capacity_units_with_consistency(item.as_ref().map_or(0, item_size), is_consistent);
@@ -129,7 +131,7 @@ impl WatchedService {
         Self { app, items: HashMap::new(), requests: Vec::new() }
     }
 
-    /// Starts recording from the table's current items.
+    /// Starts recording with the items that the table contains now.
     fn begin(&mut self) {
         drop(self.app.recorder.take_traced());
         let items = self.app.table().into_iter();
@@ -143,8 +145,8 @@ impl WatchedService {
         self.note(EMAIL, None, keys, u32::try_from(sent).unwrap());
     }
 
-    /// Splits the calls since the last time, and records them as the calls of `count` requests of a
-    /// kind.
+    /// Splits the calls since the last recording, and records them as the calls of `count` requests
+    /// of a kind.
     fn note(&mut self, kind: &'static str, user: Option<u32>, keys: &Keys, count: u32) {
         let (mut accesses, mut stored) = (Vec::new(), Vec::new());
         for call in self.app.recorder.take_traced() {
@@ -161,7 +163,8 @@ impl WatchedService {
         self.requests.push(Request { kind, user, project: keys.project_id.to_string(), count, accesses, stored });
     }
 
-    /// A call's writes; their units in the table are multiplied by this factor.
+    /// The writes that a call makes. The units of the writes in the table are multiplied by this
+    /// factor.
     fn writes(&mut self, call: &TracedCall, factor: f64, stored: &mut Vec<StoredBytes>) -> Vec<Access> {
         let mut accesses = Vec::new();
         for (key, after) in &call.items {
@@ -178,8 +181,8 @@ impl WatchedService {
         accesses
     }
 
-    /// A write's change in storage: plus the new item, minus the old one. The two may expire at
-    /// different times.
+    /// The change in storage that a write makes: the new item is added, and the old item is
+    /// subtracted. The old and the new item may expire at different times.
     fn growth(&self, before: Option<&Item>, after: Option<&Item>) -> Vec<StoredBytes> {
         let now = f64::from(i32::try_from(self.app.now().as_millisecond() / 1000).unwrap());
         let size = |item: &Item| f64::from(u32::try_from(item_size(item) + OVERHEAD).unwrap());
@@ -196,7 +199,7 @@ impl WatchedService {
     }
 }
 
-/// A user with the keys of the project.
+/// A user, with the keys of the user's project.
 struct Person<'a> {
     number: u32,
     keys: &'a Keys,
@@ -225,7 +228,7 @@ impl Person<'_> {
         world.send_emails(self.keys).await;
     }
 
-    /// A visit on a later day: everything a user may do, one thing after another.
+    /// A visit on a later day: everything that a user may do, one thing after another.
     async fn visit(&mut self, world: &mut WatchedService) {
         let refresh = self.client.clone().with("x-stack-refresh-token", &self.tokens.as_ref().unwrap().refresh_token);
         for kind in ["refresh a session, first of a day", "refresh a session"] {
@@ -263,8 +266,8 @@ async fn link(world: &mut WatchedService, projects: &[Keys]) {
     }
 }
 
-/// All users' requests: each signs up, and does everything else the next day. The clock advances
-/// some minutes between users.
+/// The requests of all users. Each user signs up, and does everything else on the next day. The
+/// clock advances by some minutes between users.
 pub(crate) async fn requests() -> (TestApp, Vec<Request>) {
     let mut world = WatchedService::new().await;
     let first = Keys { project_id: world.app.keys.project_id.clone(), ..copy(&world.app.keys) };
@@ -272,8 +275,8 @@ pub(crate) async fn requests() -> (TestApp, Vec<Request>) {
     let mut people = Vec::new();
     for number in 0..USERS {
         let keys = &projects[usize::from(number < OTHERS)];
-        // Each user has a network of their own, so that nobody's requests count against another
-        // user's limits.
+        // Each user has a separate network, so that nobody's requests count towards the limits of
+        // another user.
         let client = world.app.client_of(keys).with("cloudfront-viewer-address", &format!("198.18.{number}.7:443"));
         people.push(Person { number, keys, client, email: format!("{:x}@example.com", hash(number.into())), tokens: None });
     }
@@ -286,11 +289,11 @@ pub(crate) async fn requests() -> (TestApp, Vec<Request>) {
         world.app.advance(SignedDuration::from_mins(10));
         person.sign_up(&mut world).await;
     }
-    // A trail's first link creates its head.
+    // The first link of a trail creates the head of the trail.
     link(&mut world, &projects).await;
     world.requests.retain(|request| request.kind != LINK);
     world.app.advance(SignedDuration::from_hours(12));
-    // Users do not return in the order of their sign-ups.
+    // Users do not return in the order in which they have signed up.
     people.sort_by_key(|person| hash(person.number.into()));
     for person in &mut people {
         world.app.advance(SignedDuration::from_mins(20));

@@ -33,7 +33,7 @@ are only appended in order.
 as many instances as the load keeps busy.
 ";
 
-/// A load of one project: its name, and the rates that reach limits, without and with a cache.
+/// A load of a single project: its name, and the rates that reach limits without and with a cache.
 pub(crate) struct Scenario {
     name: &'static str,
     pub(crate) without: (f64, String),
@@ -53,20 +53,20 @@ impl Scenario {
         }
     }
 
-    /// The requests a minute at which the project's own items reach a partition's limit.
+    /// The requests a minute at which the items of the project itself reach a partition's limit.
     pub(crate) fn own_items(&self, cache: Cache) -> f64 {
         let walls = if cache == Cache::ON { &self.walls_cached } else { &self.walls };
         walls.iter().filter(|wall| wall.is_own).map(|wall| wall.together).fold(f64::MAX, f64::min)
     }
 }
 
-/// A number with separators, rounded to two digits.
+/// A number with separators between thousands, rounded to two digits.
 fn round(number: f64) -> String {
     let unit = 10_f64.powf((number.max(1.0).log10().floor() - 1.0).max(0.0));
     grouped((number / unit).round() * unit)
 }
 
-/// A whole number with separators.
+/// A whole number with separators between thousands.
 fn grouped(number: f64) -> String {
     let digits = format!("{number:.0}");
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! The loads of one project at which shared keys reach a partition's limit.
+//! The loads of a single project at which shared keys reach the limit of a partition.
 
 use std::collections::BTreeMap;
 
@@ -7,13 +7,14 @@ use crate::partitions::{NEW_TABLE, Outcome, Place, READS, WRITES};
 use crate::population::VISIT;
 use crate::profile::{Family, Owner, Profiles, Units};
 
-/// The simulated seconds of a load. Nothing may be throttled in the last [`LAST`] seconds, when
-/// partitions have been split and bursts are used up.
+/// The number of seconds for which a load is simulated. In the last [`LAST`] seconds, when
+/// partitions have been split and bursts are used up, no request may be throttled.
 const WHOLE: u32 = 2 * 3600;
 const LAST: u32 = 600;
 const STEP: u32 = 60;
 
-/// How often each kind of [`VISIT`] occurs per request of a load, in the order of `VISIT`.
+/// The number of times that each kind of [`VISIT`] occurs per request of a load, in the order of
+/// `VISIT`.
 pub(crate) type Mix = Vec<f64>;
 
 /// Everything that users do.
@@ -22,32 +23,32 @@ pub(crate) fn everything() -> Mix {
     VISIT.iter().map(|(_, each, _)| each / all).collect()
 }
 
-/// Only one kind of request; each request leaves this many trail entries.
+/// A load with only one kind of request, each of which leaves this many trail entries.
 pub(crate) fn only(kind: &str, entries: f64) -> Mix {
     let share = |other: &str| f64::from(u8::from(other == kind)) + if other.starts_with("link ") { entries } else { 0.0 };
     VISIT.iter().map(|(other, ..)| share(other)).collect()
 }
 
-/// A family of keys shared by several users, and the loads at which they reach a limit.
+/// A family of keys that several users share, and the loads at which these keys reach a limit.
 #[derive(Debug)]
 pub(crate) struct Wall {
     pub(crate) name: String,
-    /// Whether this is the project's own item or its API key's.
+    /// Whether this is the item of the project itself or that of its API key.
     pub(crate) is_own: bool,
-    /// The requests a minute at which a shard's keys reach a partition's limit while they share
-    /// one.
+    /// The requests a minute at which the keys of a shard reach a partition's limit while they are
+    /// in the same partition.
     pub(crate) together: f64,
-    /// The same once each item has its own partition; `None` for many items in no particular order,
-    /// which can be split without end.
+    /// The same once each item is in a separate partition; `None` for many items without a
+    /// particular order, which can be split again and again.
     pub(crate) alone: Option<f64>,
 }
 
-/// The requests a minute that reach a limit at these units each.
+/// The requests a minute that reach a limit if each request takes these units.
 fn limit(units: Units) -> f64 {
     (READS / units.read).min(WRITES / units.write) * 60.0
 }
 
-/// The walls of a mix, lowest first.
+/// The walls of a mix of requests, lowest first.
 pub(crate) fn walls(profiles: &Profiles, mix: &Mix, cache: Cache) -> Vec<Wall> {
     let mut families: BTreeMap<&Family, Units> = BTreeMap::new();
     let mut keys: BTreeMap<(usize, &str), Units> = BTreeMap::new();
@@ -70,7 +71,8 @@ pub(crate) fn walls(profiles: &Profiles, mix: &Mix, cache: Cache) -> Vec<Wall> {
     walls
 }
 
-/// Whether a steady load of one project finds capacity; otherwise the name of the hottest point.
+/// Whether there is capacity for a steady load of a single project; if not, the error is the name
+/// of the hottest point.
 fn holds(mut places: [Place; 3], mix: &Mix, per_minute: f64) -> Result<(), String> {
     let mut counts = vec![0.0; stream(2, 0)];
     for (kind, share) in mix.iter().enumerate() {
@@ -88,8 +90,8 @@ fn holds(mut places: [Place; 3], mix: &Mix, per_minute: f64) -> Result<(), Strin
     throttled.max_by(|one, other| one.hottest.0.total_cmp(&other.hottest.0)).map_or(Ok(()), |outcome| Err(outcome.hottest.1.clone()))
 }
 
-/// The highest sustained load of the simulation, in requests a minute, within two percent; and the
-/// hottest point at a load just above it.
+/// The highest load that the simulation sustains, in requests a minute, within two percent. Also
+/// returns the hottest point at a load just above it.
 pub(crate) fn simulated(profiles: &Profiles, mix: &Mix, cache: Cache) -> (f64, String) {
     let places = places(profiles, 1, cache, NEW_TABLE);
     let (mut below, mut above, mut found) = (1e4_f64, 1e8_f64, String::new());

@@ -23,12 +23,13 @@ CHECKS = [
     "not_a_server_error", "status_code_conformance", "content_type_conformance", "response_headers_conformance", "response_schema_conformance",
     "negative_data_rejection", "unsupported_method", "allow_header_conformance", "ensure_resource_availability", "use_after_free",
 ]
-# JSON-RPC over HTTP reports errors in the body, with status 200.
+# JSON-RPC over HTTP reports errors in the body of a response with status 200.
 RPC, RPC_CHECKS = "/a2a", [check for check in CHECKS if check != "negative_data_rejection"]
-# Operations that delete users whom other requests need are tested last, separately.
+# Operations that delete users are tested last and separately, because other requests need these
+# users.
 ENDING = r"^DELETE /api/v1/users/(me|\{user_id\})$"
 CALLBACK = "http://localhost:3000/callback"
-# Parameters with known values, each with the name of these values in `inhabit`'s result.
+# Parameters whose values are known, each with the name of these values in the result of `inhabit`.
 KNOWN_AT = {
     "path.user_id": "users", "query.user_id": "users", "body.user_id": "users", "body.user_ids[*]": "users", "path.id": "ids",
     "path.contact_channel_id": "ids", "body.email": "emails", "body.password": "passwords", "body.old_password": "passwords",
@@ -105,8 +106,8 @@ def conforms(gateway, title, headers, known, *filters, checks=CHECKS):
     threads: two parsing threads of hypothesis would cause a SystemError.
     """
     with tempfile.TemporaryDirectory() as folder:
-        # schemathesis runs in a new folder, because its database of examples would make runs depend
-        # on each other.
+        # schemathesis runs in a new folder, because its database of examples would make a run
+        # depend on earlier runs.
         config = pathlib.Path(folder, "schemathesis.toml")
         config.write_text(configuration(known))
         command = ["schemathesis", "--config-file", config, "run", f"{gateway.url}/openapi.json", "--url", gateway.url]
@@ -122,13 +123,14 @@ def conforms(gateway, title, headers, known, *filters, checks=CHECKS):
 def main():
     with Gateway() as gateway:
         known = gateway.inhabit()
-        # A single filter, because schemathesis excludes only operations that match all filters.
+        # There is only one filter, because schemathesis excludes only operations that match all
+        # filters.
         product = ["--exclude-name-regex", f"/internal/|^POST {RPC}$|{ENDING}"]
         runs = [("as a server, for a user", "server"), ("as the client of a user", "client")]
         with ThreadPoolExecutor() as pool:
             passed = list(pool.map(lambda run: conforms(gateway, run[0], gateway.headers(run[1]) | gateway.user(known), known, *product), runs))
         passed.append(conforms(gateway, "as an agent", {}, known, "--include-path", RPC, checks=RPC_CHECKS))
-        # Deleting the project would make all later requests impossible.
+        # If the project were deleted, all later requests would fail.
         settings = ["--include-path-regex", "/internal/", "--exclude-operation-id", "projects-internal-current-delete"]
         passed.append(conforms(gateway, "as an admin", gateway.headers("admin") | gateway.user(known), known, *settings))
         ending = ["--include-name-regex", ENDING]

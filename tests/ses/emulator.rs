@@ -1,4 +1,5 @@
-//! Tests against an emulator of SES v2, started by `tests/ses/run`; `SES_EMULATOR` is its URL.
+//! Tests against an emulator of SES v2, which `tests/ses/run` starts. The emulator's URL is in
+//! `SES_EMULATOR`.
 
 use std::time::Duration;
 
@@ -7,23 +8,23 @@ use serde_json::{Value, json};
 
 use super::{outbox, ses_that_waits};
 
-/// The emulator's URL, set by `tests/ses/run`. Other runs ignore these tests.
+/// The URL of the emulator, which `tests/ses/run` sets. Other runs ignore these tests.
 fn emulator() -> String {
     std::env::var("SES_EMULATOR").unwrap_or_else(|_| panic!("SES_EMULATOR is not set: run tests/ses/run, which starts the emulator"))
 }
 
-/// A sender with a deployment's timeouts for the emulator.
+/// A sender for the emulator, with the timeouts of a deployment.
 fn ses(url: &str) -> Ses {
     ses_that_waits(Duration::from_secs(20), url, None)
 }
 
 fn client() -> reqwest::Client {
-    // The emulator has no TLS, but the client requires a TLS provider.
+    // The emulator does not support TLS, but the client requires a TLS provider.
     let _ = tokio_rustls::rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::new()
 }
 
-/// Verifies an address in the emulator, as an operator does in SES.
+/// Verifies an address in the emulator, as an operator would do in SES.
 async fn verify(url: &str, address: &str) {
     let answer = client()
         .post(format!("{url}/v2/email/identities"))

@@ -1,4 +1,4 @@
-//! An endpoint in place of SES that behaves as the test specifies and records requests.
+//! An endpoint that takes the place of SES, behaves as the test specifies, and records requests.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -8,18 +8,18 @@ use support::steady_time::SteadyTime;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
-/// How the endpoint handles a request.
+/// What the endpoint does with a request.
 #[derive(Debug, Clone)]
 pub(crate) enum Behaviour {
-    /// Answers with a status and a body.
+    /// Responds with a status and a body.
     Answer(u16, Value),
-    /// Closes the connection without reading anything.
+    /// Closes the connection without reading anything from it.
     CutBeforeReading,
-    /// Reads the whole request, then closes the connection.
+    /// Reads the whole request, and then closes the connection.
     CutAfterReading,
-    /// Reads the whole request, then starts a response without completing it.
+    /// Reads the whole request, and then starts a response without completing it.
     CutWhileAnswering,
-    /// Reads the whole request, but never answers.
+    /// Reads the whole request, but never responds.
     Silence,
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
-    /// Starts an endpoint with one behaviour per request; the last one repeats.
+    /// Starts an endpoint with one behaviour per request; the last behavior is repeated.
     pub(crate) async fn start(behaviours: Vec<Behaviour>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -49,12 +49,12 @@ impl Endpoint {
         Self { url, behaviours, requests, _time: SteadyTime::start() }
     }
 
-    /// Adds a behaviour for all requests after the planned ones.
+    /// Adds a behaviour for all requests after those that have been planned.
     pub(crate) fn then(&self, behaviour: Behaviour) {
         self.behaviours.lock().unwrap().push(behaviour);
     }
 
-    /// The bodies of fully read requests.
+    /// The bodies of the requests that were read completely.
     pub(crate) fn requests(&self) -> Vec<Value> {
         self.requests.lock().unwrap().clone()
     }

@@ -1,4 +1,4 @@
-//! Sending while SES rejects requests, does not answer, or closes the connection: an email is
+//! Sending while SES rejects requests, does not respond, or closes the connection. An email is
 //! retried only if it was certainly not sent.
 
 use std::net::TcpStream;
@@ -20,14 +20,14 @@ pub(crate) fn refused(status: u16, code: &str) -> Behaviour {
     Behaviour::Answer(status, json!({ "__type": code, "message": format!("{code}, says SES") }))
 }
 
-/// A URL with a port on which nobody listens.
+/// A URL with a port on which no server listens.
 fn unreachable() -> String {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     format!("http://{}", listener.local_addr().unwrap())
 }
 
-/// Sends an email through an endpoint with these behaviours. Returns the service, the endpoint,
-/// and the email's outbox entry and id.
+/// Sends an email through an endpoint that behaves in these ways. Returns the service, the
+/// endpoint, and the entry and the id of the email in the outbox.
 async fn sent(behaviours: Vec<Behaviour>) -> (TestApp, Endpoint, Value, String) {
     let endpoint = Endpoint::start(behaviours).await;
     let (app, id) = outbox(json!({})).await;
@@ -150,8 +150,8 @@ async fn an_unreachable_email_service_is_retried() {
 
 #[tokio::test]
 async fn an_email_service_that_times_out_on_connect_is_retried() {
-    // The socket never accepts connections, so they fill its queue, after which no more are
-    // established.
+    // The socket never accepts connections, so they fill its queue. After that, no more connections
+    // are established.
     let socket = tokio::net::TcpSocket::new_v4().unwrap();
     socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let listener = socket.listen(1).unwrap();
@@ -179,7 +179,7 @@ async fn an_email_is_retried_if_the_connection_is_not_established_in_time() {
     let url = format!("https://{}", listener.local_addr().unwrap());
     let (app, id) = outbox(json!({})).await;
     let _time = SteadyTime::start();
-    // The endpoint does not answer the TLS handshake.
+    // The endpoint does not respond to the TLS handshake.
     let silent = async {
         let connection = listener.accept().await.unwrap();
         tokio::time::advance(Duration::from_secs(8)).await;

@@ -1,5 +1,5 @@
-//! Sending while SES accepts no emails: beyond its rate or daily quota, or with the account paused.
-//! The emails wait, and nothing else is lost.
+//! Sending while SES accepts no emails: above its rate or its daily quota, or while the account is
+//! paused. The emails wait, and nothing is lost.
 
 use std::time::Instant;
 
@@ -21,12 +21,12 @@ async fn send_emails(app: &TestApp, endpoint: &Endpoint) {
     app.send_emails_by(&ses_of(app, &endpoint.url)).await;
 }
 
-/// How many emails have this status.
+/// The number of emails with this status.
 async fn count(app: &TestApp, status: &str) -> usize {
     app.server().get(&format!("{OUTBOX}?status={status}&limit=100")).await.json()["items"].as_array().unwrap().len()
 }
 
-/// Requests this many emails to one user.
+/// Requests this many emails to a single user.
 async fn send_many(app: &TestApp, count: usize) {
     let ada = app.sign_up("ada@example.com").await;
     let body = json!({ "user_ids": [ada.user_id], "subject": "x", "html": "<p>x</p>" });
@@ -56,7 +56,7 @@ async fn an_email_refused_for_more_than_an_hour_is_then_sent_once() {
         assert_eq!((&entry["status"], &entry["simple_status"]), (&json!("scheduled"), &json!("in-progress")), "{round}: {entry}");
         let wait = entry["next_send_retry_at_millis"].as_i64().unwrap() - app.now().as_millisecond();
         assert!((20_000..=if round == 0 { 60_000 } else { 600_000 }).contains(&wait), "{round}: {wait}");
-        // The entry lists the first and last of these refusals.
+        // The entry lists the first and the last time that SES refused the email.
         let errors = entry["send_attempt_errors"].as_array().unwrap();
         let last = errors.last().unwrap();
         assert_eq!((errors.len(), &last["external_details"]["errorType"]), ((round + 1).min(2), &json!("NOT_NOW")), "{entry}");
@@ -115,7 +115,7 @@ async fn refused_emails_use_no_quota_of_their_project() {
     endpoint.then(taken());
     app.advance(SignedDuration::from_secs(60));
     send_emails(&app, &endpoint).await;
-    // 46 tokens from the first turn, and one that is added in a minute.
+    // 46 tokens remain from the first turn, and one is added in a minute.
     assert_eq!((count(&app, "sent").await, count(&app, "queued").await), (14 + 47, 9));
 }
 
@@ -126,9 +126,9 @@ async fn once_ses_refuses_for_now_the_turn_ends() {
     send_many(&app, 70).await;
     let began = Instant::now();
     send_emails(&app, &endpoint).await;
-    // The turn ends after the chunk (at most 50 emails) with SES's refusals. How many emails are
-    // claimed depends on timing. Each turn ends with a pause of a second, and more turns of one
-    // email each may follow.
+    // The turn ends after the chunk of at most 50 emails in which SES refuses some. The number of
+    // emails that are claimed depends on timing. Each turn ends with a pause of a second, and
+    // further turns of one email each may follow.
     let (most, refused) = (50 + began.elapsed().as_secs(), count(&app, "scheduled").await);
     assert!((1..=most).contains(&(refused as u64)), "{refused}");
     assert_eq!((count(&app, "queued").await, endpoint.requests().len()), (70 - refused, refused));
@@ -148,13 +148,14 @@ async fn while_ses_refuses_a_turn_tries_one_email_and_moves_no_other() {
         app.send_emails_by(&ses).await;
         let writes = app.recorder.writes();
         let before = std::mem::replace(&mut refused, count(&app, "scheduled").await);
-        // Each turn takes at least a second. If one ends late, the next follows immediately.
+        // Each turn takes at least a second. If a turn ends late, the next turn follows
+        // immediately.
         let turns = refused - before;
         assert!((1..=began.elapsed().as_secs()).contains(&(turns as u64)), "{turns}");
         assert!(writes.len() <= 4 * turns, "a claim, an outcome, and the project's quota: {writes:?}");
         assert_eq!((count(&app, "queued").await, endpoint.requests().len()), (70 - refused, refused));
     }
-    // The first email is accepted, so the others follow in the same turn.
+    // The first email is accepted, so the remaining emails follow in the same turn.
     endpoint.then(taken());
     app.send_emails_by(&ses).await;
     assert_eq!((count(&app, "sent").await, count(&app, "queued").await), (70 - refused, 0));

@@ -1,5 +1,5 @@
-//! Sending through a project's own mail server: the worker's real client, against misbehaving
-//! servers and, with `tests/smtp/run`, a real one.
+//! Sending through a project's mail server, with the worker's real client, against misbehaving
+//! servers and, with `tests/smtp/run`, a real server.
 #![expect(clippy::unwrap_used, reason = "a test fails if something is missing")]
 
 mod misbehaviour;
@@ -22,7 +22,7 @@ const TIMEOUT: Duration = Duration::from_secs(2);
 
 const PASSWORD: &str = "s3cret of the mail server";
 
-/// A project's email settings with this server.
+/// The email settings of a project with this server.
 fn email_config(host: &str, port: u16) -> Value {
     json!({
         "type": "standard", "host": host, "port": port, "username": "notes", "password": PASSWORD,
@@ -30,8 +30,8 @@ fn email_config(host: &str, port: u16) -> Value {
     })
 }
 
-/// A service with this server in its project and an email to `ada@example.com` in its outbox, and
-/// the email's id.
+/// A service whose project has this server, with an email to `ada@example.com` in the outbox. Also
+/// returns the id of the email.
 async fn outbox(config: Value, fields: Value) -> (TestApp, String) {
     let app = TestApp::start().await;
     app.configure(json!({ "config": { "email_config": config } })).await;
@@ -39,13 +39,13 @@ async fn outbox(config: Value, fields: Value) -> (TestApp, String) {
     (app, id)
 }
 
-/// Runs the worker until nothing is due; emails of projects without a mail server go to the inbox.
+/// Runs the worker until nothing is due. Emails of projects without a mail server go to the inbox.
 async fn send_emails(app: &TestApp) {
     let roots = RootCertStore::empty();
     send_emails_by(app, Smtp::new(&app.app.settings, roots, TIMEOUT, Clock::system())).await;
 }
 
-/// The class of an email's last failure.
+/// The class of the last failure of an email.
 fn class(entry: &Value) -> &str {
     let errors = entry["send_attempt_errors"].as_array().map(Vec::as_slice).unwrap_or_default();
     errors.last().and_then(|error| error["external_details"]["errorType"].as_str()).unwrap_or_default()

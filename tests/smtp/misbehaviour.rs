@@ -1,5 +1,5 @@
-//! Emails that the project's server accepts or rejects, and its answers in the outbox. `stages.rs`
-//! covers every way in which a conversation can end early.
+//! Emails that the project's server accepts or rejects, and the server's replies in the outbox.
+//! `stages.rs` covers every way in which a conversation can end early.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -13,8 +13,8 @@ use wire::clock::Clock;
 use super::{PASSWORD, TIMEOUT, class, email_config, outbox, send_emails};
 use support::mail_server::{Behaviour, MailServer};
 
-/// Sends an email through a server with these behaviours. Returns the service, the server, and
-/// the email's outbox entry and id.
+/// Sends an email through a server that behaves in these ways. Returns the service, the server, and
+/// the entry and the id of the email in the outbox.
 async fn sent(behaviours: Vec<Behaviour>) -> (TestApp, MailServer, Value, String) {
     let server = MailServer::start(behaviours).await;
     let (app, id) = outbox(email_config("127.0.0.1", server.port), json!({})).await;
@@ -81,7 +81,7 @@ async fn a_temporary_smtp_rejection_is_retried_and_sent_once() {
         (Behaviour::Answers(".", "452 disk full"), "TRANSIENT_NEGATIVE_COMPLETION_REPLY"),
         (Behaviour::Silent("220"), "TIMEOUT"),
         (Behaviour::Silent("DATA"), "TIMEOUT"),
-        // Failures that may be gone at a later attempt.
+        // Failures that a later attempt may not have.
         (Behaviour::Open, "AUTH_FAILED"),
         (Behaviour::StartTls, "SOCKET_CLOSED"),
         (Behaviour::Answers("TLS", "this is not TLS"), "UNKNOWN"),
@@ -153,7 +153,7 @@ async fn responses_before_starttls_are_discarded() {
 
 #[tokio::test]
 async fn an_unreachable_server_is_retried() {
-    // A port without a listener.
+    // A port on which no server listens.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     drop(listener);
@@ -181,8 +181,8 @@ async fn an_unresponsive_server_is_paused_briefly() {
 #[tokio::test]
 async fn mail_servers_at_loopback_or_private_addresses_are_rejected() {
     let server = MailServer::start(vec![Behaviour::Well]).await;
-    // The name may have another address later. The outbox does not show whether it has a private
-    // one or none.
+    // The name may have a different address later. The outbox does not show whether the name has a
+    // private address or no address.
     for (host, status) in [
         ("127.0.0.1", "server-error"),
         ("[::ffff:127.0.0.1]", "server-error"),

@@ -14,8 +14,8 @@ import warnings
 
 from aiosmtpd.smtp import SMTP, AuthResult, LoginPassword
 
-# Nothing is logged, because the tests cause errors on purpose, with clients that do not trust the
-# server and with wrong passwords.
+# Nothing is logged, because the tests cause errors on purpose: with clients that do not trust the
+# server, and with wrong passwords.
 logging.disable(logging.CRITICAL)
 warnings.simplefilter("ignore")
 

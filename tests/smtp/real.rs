@@ -1,5 +1,5 @@
-//! Tests against a real mail server. `tests/smtp/run` installs its requirements and names the
-//! Python interpreter in `PYTHON`.
+//! Tests against a real mail server. `tests/smtp/run` installs the packages that they require, and
+//! names the Python interpreter in `PYTHON`.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
@@ -14,12 +14,12 @@ use wire::clock::Clock;
 
 use super::{PASSWORD, TIMEOUT, email_config, outbox, send_emails_by};
 
-/// A server with a certificate for `localhost`, stopped at the end of the test.
+/// A server with a certificate for `localhost`, which is stopped when this value is dropped.
 struct RealServer {
     child: Child,
     stdout: BufReader<ChildStdout>,
     folder: PathBuf,
-    /// The port for STARTTLS; port 2465 uses TLS from the start.
+    /// The port for STARTTLS. Port 2465 uses TLS from the start.
     port: u16,
     certificate: CertificateDer<'static>,
 }
@@ -41,7 +41,7 @@ impl RealServer {
         Self { child, stdout, folder, port, certificate: made.cert.der().clone() }
     }
 
-    /// The next message received by the server.
+    /// The next message that the server receives.
     fn message(&mut self) -> Value {
         serde_json::from_str(&line(&mut self.stdout)).unwrap()
     }
@@ -70,7 +70,7 @@ fn line(stdout: &mut BufReader<ChildStdout>) -> String {
     line
 }
 
-/// One test only, because the server always uses port 2465.
+/// There is only one test, because the server always uses port 2465.
 #[tokio::test]
 #[ignore = "needs the mail server of tests/smtp/run"]
 async fn a_real_server_accepts_authenticated_emails_over_tls() {
@@ -91,8 +91,8 @@ async fn a_real_server_accepts_authenticated_emails_over_tls() {
         server.send_emails(&app, true).await;
         assert_failed(&app.outbox_entry(&id).await, "server-error", "AUTH_FAILED");
 
-        // Servers that do not prove their identity do not get the password. The certificate may be
-        // replaced before the last attempt.
+        // A server that does not prove its identity does not get the password. The certificate may
+        // have been replaced before the last attempt.
         let (app, id) = outbox(email_config("localhost", port), json!({})).await;
         server.send_emails(&app, false).await;
         assert_failed(&app.outbox_entry(&id).await, "scheduled", "UNKNOWN");

@@ -1,4 +1,4 @@
-//! Mail relays in the deployment's own network, which only the operator can list.
+//! Mail relays in the network of the deployment, which only the operator can list.
 
 use serde_json::{Value, json};
 use settings::mail_relays::MailRelays;
@@ -7,8 +7,8 @@ use support::mail_server::{Behaviour, MailServer};
 
 use super::{class, email_config, outbox, send_emails};
 
-/// A project with this server in a deployment that forbids private addresses and lists these
-/// relays; and the id of its email.
+/// A project with this server, in a deployment that forbids private addresses and lists these
+/// relays. Also returns the id of the project's email.
 async fn deployment(host: &str, port: u16, relays: &str, login: bool) -> (TestApp, String) {
     let mut config = email_config(host, port);
     if !login {
@@ -30,8 +30,8 @@ async fn sent(app: &TestApp, id: &str) -> Value {
 
 #[tokio::test]
 async fn a_relay_that_the_operator_lists_gets_emails_without_tls() {
-    // TLS is not used even if it is offered, because relays seldom have a certificate for their
-    // name.
+    // TLS is not used even if the relay offers it, because relays seldom have a certificate for
+    // their name.
     for behaviour in [Behaviour::Open, Behaviour::StartTls] {
         let server = MailServer::start(vec![behaviour]).await;
         let (app, id) = deployment("localhost", server.port, &format!("127.0.0.7:25,localhost:{}", server.port), false).await;

@@ -1,4 +1,4 @@
-//! Slow mail servers delay only their own project's emails.
+//! A slow mail server delays only the emails of its project.
 
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! Conversations that end early, at every stage and in every way. Before the end of the message,
-//! the email was certainly not sent, so it is tried again; after that, only an answer can tell
-//! whether it was.
+//! the email was certainly not sent, so it is tried again. After the end of the message, only a
+//! reply can tell whether the email was sent.
 
 use std::time::Duration;
 
@@ -16,26 +16,26 @@ use super::{class, email_config, outbox, send_emails_by};
 
 /// Every stage before the end of the message.
 const BEFORE: [&str; 9] = ["220", "EHLO", "STAR", "TLS", "AUTH", "MAIL", "RCPT", "DATA", "354"];
-/// Longer than any conversation in these tests.
+/// A wait that is longer than any conversation in these tests.
 const AMPLE: Duration = Duration::from_secs(60);
 
-/// An attempt's outcome in the outbox.
+/// The result of an attempt, as the outbox shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
-    /// The email is tried again, with this class of failure.
+    /// The email is tried again, and has this class of failure.
     Again(&'static str),
-    /// The email has failed for good.
+    /// The email has failed permanently.
     Refused,
     /// The email may have been sent.
     Unknown,
 }
 
-/// Sends an email through a server that misbehaves on the first connection only, and again when
-/// the next attempt is due.
+/// Sends an email through a server that misbehaves only on the first connection, and sends it again
+/// when the next attempt is due.
 async fn judge(behaviour: Behaviour, then: Outcome) {
     let server = MailServer::start(vec![behaviour, Behaviour::Well]).await;
     let (app, id) = outbox(email_config("127.0.0.1", server.port), json!({})).await;
-    // Only a silent server makes the client wait for the timeout.
+    // Only a server that sends nothing makes the client wait for the timeout.
     let timeout = if matches!(behaviour, Behaviour::Silent(_)) { Duration::from_secs(2) } else { AMPLE };
     let send_emails = async |timeout| {
         send_emails_by(&app, Smtp::new(&app.app.settings, RootCertStore::empty(), timeout, Clock::system())).await;
@@ -80,8 +80,8 @@ async fn an_email_is_retried_if_the_connection_ends_before_the_end_of_the_messag
 
 #[tokio::test]
 async fn an_email_is_retried_if_a_reply_is_late_before_the_end_of_the_message() {
-    // If the network accepts everything, only the end of the message shows that the server has not
-    // read it.
+    // If the network accepts everything, only at the end of the message does the client notice that
+    // the server has not read it.
     let stages = BEFORE.into_iter().filter(|stage| *stage != "354");
     judge_all(stages.map(|stage| (Behaviour::Silent(stage), Outcome::Again("TIMEOUT")))).await;
 }
@@ -90,7 +90,7 @@ async fn an_email_is_retried_if_a_reply_is_late_before_the_end_of_the_message() 
 async fn an_email_is_retried_if_a_reply_makes_no_sense_before_the_end_of_the_message() {
     let stages = BEFORE.into_iter().filter(|stage| *stage != "TLS");
     let nonsense = |stage| {
-        // Also replies that belong to other commands.
+        // Nonsense includes replies that belong to other commands.
         let other = if stage == "DATA" { "250 what" } else { "354 what" };
         [Behaviour::Answers(stage, "what?"), Behaviour::Answers(stage, other), Behaviour::Babbles(stage)]
     };

@@ -1,5 +1,5 @@
-//! Sent emails satisfy the strictest mail server (RFC 5321, RFC 5322): the server in these tests
-//! complains about every deviation. All replies that the standards permit are understood.
+//! Emails satisfy the strictest mail server (RFC 5321, RFC 5322): the server in these tests
+//! complains about every deviation. The client understands all replies that the standards permit.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -11,8 +11,8 @@ use wire::clock::Clock;
 
 use super::{PASSWORD, TIMEOUT, email_config, outbox, send_emails, send_emails_by};
 
-/// Sends an email with these outbox fields through a server with this behaviour; returns the
-/// message and the commands.
+/// Sends an email with these fields of the outbox through a server that behaves in this way.
+/// Returns the message and the commands.
 async fn sent(behaviour: Behaviour, config: Value, fields: Value) -> (String, Vec<String>) {
     let server = MailServer::start(vec![behaviour]).await;
     let mut own = email_config("127.0.0.1", server.port);
@@ -30,7 +30,7 @@ fn open() -> Value {
     json!({ "username": "", "password": "" })
 }
 
-/// A message's header fields, unfolded.
+/// The header fields of a message, with folded lines joined.
 fn fields(message: &str) -> Vec<(String, String)> {
     let (head, _) = message.split_once("\r\n\r\n").unwrap();
     let lines = head.replace("\r\n ", " ").replace("\r\n\t", " ");

@@ -1,4 +1,4 @@
-// A gateway sends events to a local receiver, which verifies them with each library.
+// A gateway sends events to a local receiver, which verifies them with each of the libraries.
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -61,10 +61,11 @@ function python(secret, { headers, body }) {
 }
 
 function accepts(secret, message, name) {
-  // The libraries throw on refusal; not all of them return the message.
+  // The libraries throw if they reject a message; not all of them return a message that they
+  // accept.
   for (const Library of [Standard, Svix]) new Library(secret).verify(message.body, message.headers);
   assert.equal(JSON.parse(message.body).data.display_name, name);
-  // Receivers with Svix's library may read only Svix's headers.
+  // Receivers with Svix's library may read only the headers that Svix defines.
   const own = Object.fromEntries(Object.entries(message.headers).filter(([header]) => header.startsWith("svix-")));
   assert.equal(Object.keys(own).length, 3);
   new Svix(secret).verify(message.body, own);

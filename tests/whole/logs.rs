@@ -1,5 +1,5 @@
-//! No log contains a secret sent or received by the tests, even at a deployment's most verbose
-//! level.
+//! No log contains a secret that the tests send or receive, even at the most verbose level of a
+//! deployment.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,11 +9,11 @@ use support::secrets::Secret;
 
 use crate::WHOLE_RUN;
 
-/// Values of at least this length are searched everywhere; shorter ones count only as separate
-/// words, because they may be part of another word or number.
+/// Values of at least this length are searched for everywhere. Shorter values count only as
+/// separate words, because they may occur within a word or a number.
 const LONG: usize = 16;
 
-/// The secrets' values found in a log, verbatim or encoded as in JSON and URLs.
+/// The values of secrets that a log contains, verbatim or encoded as in JSON and URLs.
 fn leaked<'s>(log: &str, secrets: &'s [Secret]) -> BTreeSet<&'s str> {
     let in_json = |text: &str| serde_json::to_string(text).unwrap().trim_matches('"').to_owned();
     let in_url = |text: &str| url::form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
@@ -28,7 +28,7 @@ fn leaked<'s>(log: &str, secrets: &'s [Secret]) -> BTreeSet<&'s str> {
     found.map(|it| forms[it.pattern()].1.value.as_str()).collect()
 }
 
-/// The number of secrets by name.
+/// The number of secrets with each name.
 fn counts(secrets: &[Secret]) -> BTreeMap<&str, usize> {
     let mut counts = BTreeMap::new();
     for secret in secrets {
@@ -67,7 +67,7 @@ fn no_log_contains_a_secret_of_the_tests() {
         assert!(count >= least, "only {count} secrets are named {name}: {counts:?}");
     }
     assert!(lines > 10_000, "only {lines} lines were logged");
-    // Shows only the names, because this test's log must not contain secrets either.
+    // Only the names are shown, because the log of this test must not contain secrets either.
     let leaked = leaked(&run.log, &run.secrets);
     let names: BTreeSet<&str> = run.secrets.iter().filter(|it| leaked.contains(it.value.as_str())).map(|it| it.name.as_str()).collect();
     assert!(names.is_empty(), "the log contains {} secrets: {names:?}", leaked.len());

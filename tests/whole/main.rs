@@ -1,4 +1,5 @@
-//! Checks on the record of a complete run of the API tests. Cargo runs them after the API tests.
+//! Checks of the record that a complete run of the API tests leaves. Cargo runs these checks after
+//! the API tests.
 #![expect(clippy::unwrap_used, reason = "a test fails if something is missing")]
 
 mod logs;
@@ -10,16 +11,16 @@ use std::sync::LazyLock;
 use support::record;
 use support::secrets::Secret;
 
-/// The record of a complete run.
+/// The record that a complete run leaves.
 pub(crate) struct WholeRun {
-    /// The IAM actions used by operations: one line per operation and action.
+    /// The IAM actions that operations use, with one line per operation and action.
     pub(crate) actions: String,
-    /// The whole log, without repeated lines.
+    /// The whole log, without lines that are repeated.
     pub(crate) log: String,
     pub(crate) secrets: Vec<Secret>,
 }
 
-/// The run to check. Without a record of the current build, all API tests run now.
+/// The run to check. If there is no record for the current build, all API tests run now.
 pub(crate) static WHOLE_RUN: LazyLock<WholeRun> = LazyLock::new(|| {
     if !record::is_current() {
         let run = Command::new(env!("CARGO")).args(["test", "--quiet", "--package", "tests", "--test", "api"]).output().unwrap();

@@ -1,4 +1,4 @@
-//! Every permission of an operation's role is used in some test, because unused ones would only
+//! Every permission of an operation's role is used in a test, because unused permissions would only
 //! help an attacker.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,7 +8,7 @@ use model::limit::Limit;
 
 use crate::WHOLE_RUN;
 
-/// Aliases of another operation, which has most of the tests.
+/// Operations that are aliases of another operation, which has most of the tests.
 const SAME: &[(&str, &str)] = &[
     ("auth-oauth-callback-form", "auth-oauth-callback"),
     ("auth-oauth-client-token", "auth-oauth-token"),
@@ -17,8 +17,8 @@ const SAME: &[(&str, &str)] = &[
     ("users-me-delete", "users-user-delete"),
 ];
 
-/// Compares the permissions with the record of the API tests. Operations with a limit need
-/// `GetItem` after a lost response or a lost race, which not every run causes.
+/// Compares the permissions of operations with the record of the API tests. Operations with a limit
+/// need `GetItem` after a lost response or a lost race, which do not occur in every run.
 #[test]
 fn roles_have_no_unused_permissions() {
     let mut done: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
@@ -30,7 +30,7 @@ fn roles_have_no_unused_permissions() {
         let route = &operation.route;
         let may: BTreeSet<String> = route.actions().iter().map(|action| format!("{action:?}")).collect();
         let others = SAME.iter().find(|(name, _)| *name == route.name).and_then(|(_, other)| done.get(other));
-        // A page may do whatever the operations may that it calls.
+        // A page may do whatever the operations that it calls may do.
         let calls = route.calls.iter().filter_map(|call| done.get(call.name));
         let all = done.get(route.name).into_iter().chain(others).chain(calls).flatten();
         let mut done: BTreeSet<String> = all.map(|action| (*action).to_owned()).collect();
@@ -45,8 +45,8 @@ fn roles_have_no_unused_permissions() {
     assert!(differ.is_empty(), "roles differ from the recorded actions:\n{}", differ.join("\n"));
 }
 
-/// Compares the workers' permissions with the record, which lacks the calls that a worker makes in
-/// its own tasks. Tests of the worker for SES's reports invoke its function.
+/// Compares the permissions of workers with the record, which lacks the calls that a worker makes
+/// in separate tasks. Tests of the worker for SES's reports invoke the worker's function.
 #[test]
 fn workers_may_do_what_they_do() {
     for worker in workers::ALL.iter().filter(|worker| !worker.table.is_empty() && worker.name != workers::MAIL_REPORTS.name) {

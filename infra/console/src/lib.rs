@@ -1,14 +1,14 @@
 //! The front end of the console, which shows and changes a project in a browser.
 //!
-//! `web/` contains ES modules and a stylesheet, served without a build step: page-independent
-//! modules (API client, router, formatting, comparison of values) in `web/core`, components in
-//! `web/components`, pages and their tabs in `web/views`, and all texts in `web/texts.js` and
-//! `web/texts-*.js`. The modules import each other by relative URLs, so they share a path, which
-//! contains a version.
+//! `web/` contains ES modules and a stylesheet, which are served without a build step. Modules that
+//! do not belong to a page (API client, router, formatting, comparison of values) are in
+//! `web/core`, components in `web/components`, pages and their tabs in `web/views`, and all texts
+//! in `web/texts.js` and `web/texts-*.js`. The modules import each other by relative URLs, so all
+//! of them are served below the same path, which contains a version.
 //!
-//! All data is read and changed through the API. The gateway adds the page's frame and, for holders
-//! of the page key, the keys of its first project. A deployment serves the same files with the
-//! frame in `page.html`, see [`serve`].
+//! All data is read and changed through the API. The gateway adds the frame of the page and, for
+//! callers with the page key, the keys of its first project. A deployment serves the same files
+//! with the frame in `page.html`; see [`serve`].
 
 pub mod serve;
 
@@ -90,8 +90,8 @@ const FILES: &[(&str, &str)] = files![
     "views/webhooks.js",
 ];
 
-/// What the page of a deployment loads in addition to `web/`. The gateway's pages load their own
-/// copies.
+/// The files that the page of a deployment loads in addition to `web/`. The gateway's pages load
+/// separate copies.
 const FRAME: &[(&str, &str)] = &[
     ("icon.svg", ICON),
     ("page.js", include_str!("../../pages/page.js")),
@@ -99,17 +99,17 @@ const FRAME: &[(&str, &str)] = &[
     ("theme.js", include_str!("../../pages/theme.js")),
 ];
 
-/// The page as `infra render` writes it: file names in braces stand for URLs.
+/// The page as written by `infra render`, with file names in braces in place of URLs.
 const PAGE: &str = include_str!("../page.html");
 
-/// The base path of the files; version and file name follow.
+/// The base path of the files, followed by the version and the file name.
 pub const BASE: &str = "/console/assets";
-/// The entry module of a page.
+/// The module that a page loads first.
 pub const ENTRY: &str = "main.js";
-/// The console's stylesheet, loaded after the common one.
+/// The console's stylesheet, loaded after the stylesheet that all pages share.
 pub const STYLE: &str = "console.css";
 
-/// The beginning of the digest of all files.
+/// The first characters of the digest of all files.
 static VERSION: LazyLock<String> = LazyLock::new(|| {
     let all: String = FILES.iter().chain(FRAME).flat_map(|(name, content)| [*name, "\0", *content, "\0"]).collect();
     Digest::of(&all).as_str().chars().take(12).collect()
@@ -123,7 +123,7 @@ pub struct Asset {
 }
 
 impl Asset {
-    /// The file with this name, such as `core/api.js`; `None` if there is none.
+    /// The file with this name, such as `core/api.js`; `None` if it does not exist.
     pub fn find(name: &str) -> Option<Self> {
         let (name, content) = FILES.iter().chain(FRAME).find(|(known, _)| *known == name)?;
         let media_type = match Path::new(name).extension()?.to_str()? {
@@ -135,12 +135,12 @@ impl Asset {
     }
 }
 
-/// The common version of all files; changes when any file does.
+/// The version of all files together, which changes when any file changes.
 pub fn version() -> &'static str {
     &VERSION
 }
 
-/// The URL of a file. It contains the version, so browsers may cache the file forever.
+/// The URL of a file. The URL contains the version, so browsers may cache the file forever.
 pub fn url(name: &str) -> String {
     format!("{BASE}/{}/{name}", version())
 }

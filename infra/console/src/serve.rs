@@ -1,5 +1,5 @@
-//! Serves the console over HTTP. A deployment uses [`router`]; the gateway, whose console may be
-//! private, routes the page itself.
+//! Serves the console over HTTP. A deployment uses [`router`]; the gateway serves the page itself,
+//! because its console may be private.
 
 use axum::Router;
 use axum::extract::{Form, Path};
@@ -19,7 +19,7 @@ pub const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self
 const EMAIL_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src * data:; font-src data:; base-uri 'none'; \
     form-action 'none'; frame-ancestors 'self'; sandbox allow-popups allow-popups-to-escape-sandbox";
 
-/// The routes of a console for signed-in users of the project `internal` only.
+/// The routes of a console that only signed-in users of the project `internal` can use.
 pub fn router() -> Router {
     Router::new()
         .route("/console", get(show))
@@ -28,29 +28,30 @@ pub fn router() -> Router {
         .route("/console/assets/{version}/{*name}", get(asset))
 }
 
-/// The page. It sends no referrer until its script has removed any code from the URL.
+/// The page. Browsers send no referrer from this page until its script has removed any code from
+/// the URL.
 async fn show() -> Response {
     (protected(POLICY), Html(page())).into_response()
 }
 
-/// The HTML of an email to preview.
+/// The form with the HTML of an email to preview.
 #[derive(Deserialize)]
 pub struct Preview {
     html: String,
 }
 
-/// Returns an email's HTML for a frame of the console's editor, without scripts and with an opaque
-/// origin. A frame that is not a separate response would inherit the console's policy, which
-/// forbids the styles of emails.
+/// Returns the HTML of an email for a frame of the console's editor, where it runs no scripts and
+/// has an opaque origin. Without a separate response, the frame would inherit the console's policy,
+/// which forbids the styles of emails.
 pub async fn preview(headers: HeaderMap, Form(Preview { html }): Form<Preview>) -> Response {
-    // Other sites must not be able to show their content at this site's address.
+    // No other site may show its content at this site's address.
     if headers.get("sec-fetch-site").is_none_or(|site| site != "same-origin") {
         return StatusCode::FORBIDDEN.into_response();
     }
     email(&html)
 }
 
-/// An email's HTML, to be shown in a frame. Links in the email open in a new tab.
+/// The HTML of an email for a frame. Links in the email open in a new tab.
 pub fn email(html: &str) -> Response {
     (protected(EMAIL_POLICY), Html(format!("<!doctype html><base target=\"_blank\">{html}"))).into_response()
 }
@@ -67,7 +68,7 @@ pub async fn asset(Path((asked, name)): Path<(String, String)>) -> Response {
     (headers, asset.content).into_response()
 }
 
-/// The headers of a page with this content security policy.
+/// The headers of a page with the given content security policy.
 pub fn protected(policy: &'static str) -> [(HeaderName, HeaderValue); 5] {
     [
         (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy)),

@@ -10,18 +10,19 @@ import { Session, takeResetCode, takeToken } from "./core/session.js";
 import { routes } from "./routes.js";
 import { texts as t } from "./texts.js";
 
-// Done before the first `await`, so that the token is kept even if the user leaves at once.
+// Runs before the first `await`, so that the token is kept even if the user leaves immediately.
 takeToken(location, history, storage("localStorage"));
-// A password reset: the code, and whether the new password is set. In memory only.
+// A password reset: the code, and whether the new password has been set. In memory only.
 const reset = { code: takeResetCode(location, history), isDone: false };
-// The page starts with a policy to send no referrer, as its URL may contain a code. From here on,
-// the preview form needs one, or its origin would be `null`.
+// The page starts with a policy that sends no referrer, because the URL may contain a code. The
+// code has now been removed, and the preview form needs a referrer: without one, its origin would
+// be `null`.
 document.head.append(h("meta", { name: "referrer", content: "same-origin" }));
 
 const place = document.querySelector("#console");
 const who = h("div", { class: "account" });
 document.querySelector(".bar > div").append(who);
-// Imports `page.js` from the URL that the frame loaded it from, so that it runs only once.
+// Imports `page.js` from the URL that the frame has loaded, so that the script runs only once.
 const { showTimes } = await import(document.querySelector('script[src*="/page.js"]').src);
 
 const session = new Session({ localStorage: storage("localStorage"), sessionStorage: storage("sessionStorage") });
@@ -102,11 +103,11 @@ function draw(context, content, name) {
   if (shows > 1) heading?.focus({ preventScroll: true });
 }
 
-// Formats times added to the page later.
+// Formats times that are added to the page later.
 new MutationObserver(() => showTimes(place)).observe(place, { childList: true, subtree: true });
 addEventListener("beforeunload", (event) => hasUnsaved() && event.preventDefault());
 
-// Loads the view's module while the session opens.
+// Starts loading the view's module while the session is being opened.
 resolve(routes, location.pathname)
   ?.route.load()
   .catch(() => {});

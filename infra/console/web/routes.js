@@ -1,5 +1,5 @@
-// The pages of the console. Views are loaded when first shown. Without a project's keys or a
-// session, only public pages are shown.
+// The pages of the console. Views are loaded when they are first shown. Without a project's keys
+// and without a session, only public pages are shown.
 
 export const routes = [
   { path: "", name: "home", load: () => import("./views/home.js") },
@@ -7,8 +7,8 @@ export const routes = [
   { path: "/home", name: "home", load: () => import("./views/home.js") },
   { path: "/sign-in", name: "sign-in", isPublic: true, load: () => import("./views/sign-in.js") },
   { path: "/forgot-password", name: "forgot", isPublic: true, load: () => import("./views/forgot-password.js") },
-  // Emails and tools link to these paths, below the path of a trusted domain. The SDK uses the same
-  // paths.
+  // Links in emails and tools lead to these paths, below the path of a trusted domain. The SDK uses
+  // the same paths.
   { path: "/password-reset", name: "reset", isPublic: true, load: () => import("./views/password-reset.js") },
   { path: "/account", name: "account", load: () => import("./views/account.js") },
   { path: "/cli-auth-confirm", name: "confirm", load: () => import("./views/confirm-tool.js") },

@@ -1,5 +1,5 @@
-// English texts about the console's user: signing in, the account, and signing in a command-line
-// tool.
+// English texts about the console's users: sign-in, the account, and the sign-in of command-line
+// tools.
 
 export const account = {
   signIn: {
@@ -18,11 +18,11 @@ export const account = {
     title: "Forgot password?",
     lead: "Enter the address that you sign in with. We will email you a link to set a new password.",
     verb: "Send the link",
-    sent: "If there is an account with this address, we have sent it a link. The link works once, within an hour.",
+    sent: "If an account has this address, we have sent a link to the address. The link works once, within an hour.",
     missing: "No email? Check the address and your spam folder before you send another link.",
     another: "Send another link",
     back: "Back to sign-in",
-    untrusted: "No link can be sent, because the project “internal” does not trust this console’s address. Its operator can change that with this command, which replaces the list of trusted domains:",
+    untrusted: "No link can be sent, because the project “internal” does not trust this console’s address. The project’s operator can add the address with this command, which replaces the list of trusted domains:",
     guide: "Guide to the console",
   },
   reset: {
@@ -37,14 +37,14 @@ export const account = {
       VERIFICATION_CODE_ALREADY_USED: "This link has already been used. It works only once.",
       VERIFICATION_CODE_EXPIRED: "This link has expired.",
       VERIFICATION_CODE_MAX_ATTEMPTS_REACHED: "This link was opened too many times.",
-      other: "This link does not work. It is incomplete, or the account has changed since it was sent.",
+      other: "This link does not work. It is incomplete, or the account has changed since the link was sent.",
     },
   },
   own: {
     title: "Your account",
     lead: (name) => `You are signed in as ${name}, a user of the project “internal”.`,
     apps: "Authenticator apps",
-    appsText: "If you set up an app, signing in also requires a code from it.",
+    appsText: "If you set up an app, you also need a code from the app to sign in.",
     app: "App",
     unnamed: "Unnamed",
     noApp: "No authenticator app.",
@@ -52,7 +52,7 @@ export const account = {
     secret: "In your app, add an account with this secret or link:",
     openApp: "Open the app",
     appName: "Name",
-    appNameHelp: "A name to recognise the app by.",
+    appNameHelp: "A name by which you recognise the app.",
     appCode: "Code",
     appCodeHelp: "The six digits that the app now shows.",
     recovery: "Recovery codes",
@@ -62,7 +62,7 @@ export const account = {
     passkeys: "Passkeys",
     passkeysText: "A passkey signs you in without a password. It works only at this address of the console.",
     addPasskey: "Add a passkey",
-    noPasskeys: "Passkeys are switched off in the project “internal”. Its operator can switch them on with this command:",
+    noPasskeys: "Passkeys are switched off in the project “internal”. The project’s operator can switch them on with this command:",
     noPasskeySite: "Passkeys need a host name and HTTPS, or localhost: this browser cannot use them at this address.",
     password: "Password",
     oldPassword: "Current password",

@@ -1,4 +1,5 @@
-// English texts of the developer pages: quick start, webhooks, API reference, published content.
+// English texts of the pages for developers: quick start, webhooks, API reference and published
+// content.
 
 import { count } from "./core/format.js";
 import { plural } from "./texts.js";
@@ -30,7 +31,7 @@ export const developers = {
     connection: (file) => `Save this as ${file}. It connects your app to the service:`,
     verify: (file) => `Save this as ${file}. It verifies access tokens in your backend, without a request for each:`,
     callPython: "With the server key, your backend can read and change users. Save this as users.py:",
-    saveClient: "Save this as first.mjs, and run “node first.mjs”. It signs up a user.",
+    saveClient: "Save this as first.mjs, and run “node first.mjs”. The script signs up a user.",
     saveServer: "Save this as server.mjs on your server. It lists the users:",
     serverText: "The server key can read and change every user: keep it on your server. The copied command contains the key.",
     more: "Continue with",
@@ -43,7 +44,7 @@ export const developers = {
     url: "URL",
     urlHelp: "An https URL that the service can reach.",
     events: "Events",
-    eventsHelp: "If none is selected, all events are delivered.",
+    eventsHelp: "If you select none, the endpoint receives all events.",
     headers: "Headers",
     headersHelp: "Sent with each delivery. One per line: name, colon, value. Values are hidden once saved, and must be entered again if you change the URL.",
     create: "Create endpoint",
@@ -118,7 +119,7 @@ export const developers = {
   },
   content: {
     title: "Content",
-    lead: "What this service publishes for everybody, the same for all projects.",
+    lead: "The public content of this service, which is the same for all projects.",
     site: "Site",
     url: "URL",
     newest: "Newest post",

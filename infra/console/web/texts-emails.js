@@ -1,4 +1,4 @@
-// English texts about emails: drafts, templates, themes and the outbox.
+// English texts about emails: drafts, templates, themes and outbox.
 
 import { count } from "./core/format.js";
 import { plural } from "./texts.js";
@@ -42,7 +42,7 @@ export const mails = {
       lead: "The frame around the content of emails.",
       create: "Create theme",
       delete: "Delete theme",
-      deleteText: "The project’s current theme cannot be deleted. Templates that use this theme need another one.",
+      deleteText: "The project’s current theme cannot be deleted. Templates that use this theme then need another theme.",
       none: { title: "No themes", text: "Themes appear here." },
     },
     drafts: {
@@ -68,7 +68,7 @@ export const mails = {
       ["ok", "Delivered"],
       ["error", "Failed"],
     ],
-    none: { title: "No emails yet", text: "Emails appear here as soon as something, such as a sign-up, sends one." },
+    none: { title: "No emails yet", text: "Emails appear here once there are any, for example after a sign-up." },
     sentIn: { hour: "Last hour", day: "Last day", week: "Last week", month: "Last month" },
     figures: (bounced, spam) => `sent; ${count(bounced)} bounced, ${count(spam)} marked as spam`,
     capacity: ({ rate_per_second: rate, is_boost_active: isBoosted }) =>

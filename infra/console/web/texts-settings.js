@@ -19,7 +19,7 @@ export const settings = {
     danger: "Delete",
   },
   about: {
-    "second-factor": "Who must have a second factor.",
+    "second-factor": "Which users must have a second factor.",
     domains: "Links in emails and redirects can lead only to these domains.",
     emails: "Without your own mail server, the deployment sends the emails.",
     bots: "Challenges that keep programs from signing up.",
@@ -27,9 +27,9 @@ export const settings = {
   /** Replaces API descriptions that do not help in the form. */
   help: {
     logo_url: "The http or https URL of a square picture. Empty: none.",
-    logo_dark_mode_url: "The same for dark backgrounds. Empty: none.",
+    logo_dark_mode_url: "The http or https URL of a square picture for dark backgrounds. Empty: none.",
     logo_full_url: "The http or https URL of a wide logo that includes the project’s name. Empty: none.",
-    logo_full_dark_mode_url: "The same for dark backgrounds. Empty: none.",
+    logo_full_dark_mode_url: "The http or https URL of a wide logo for dark backgrounds that includes the project’s name. Empty: none.",
     display_name: "Users see this name.",
     description: "What the project is for.",
     "config.sign_up_enabled": "Off: only you and your servers can create users.",
@@ -40,10 +40,10 @@ export const settings = {
     "config.passkey_user_verification":
       "Whether the device must verify its user by fingerprint, face or PIN when a passkey is used to sign in.",
     "config.passkey_rp_ids":
-      "Passkeys of these domains also work on your trusted domains: at most 10, one per line.",
-    "config.require_email_verification": "Until they do, their access is restricted.",
+      "Passkeys of these domains also work on your trusted domains: at most 10 domains, one per line.",
+    "config.require_email_verification": "Until users verify an address, their access is restricted.",
     "config.oauth_account_merge_strategy":
-      "Linking lets the existing user sign in with the provider, too. If only the provider has verified the address, whoever signs in takes over the existing user, who loses their password and teams. If the provider has not verified it, the sign-in is refused. A second user can sign in only with the provider account, not with the address.",
+      "Linking lets the existing user also sign in with the provider. If only the provider has verified the address, whoever signs in takes over the existing user, who loses their password and teams. If the provider has not verified the address, the sign-in is refused. A second user can sign in only with the provider account, not with the address.",
     "config.client_user_deletion_enabled": "Applies in your app. You and your servers can always delete users.",
     "config.user_default_permissions": "One permission of the project per line.",
     "config.session_max_age_seconds": "Counted from the sign-in, even if the session is in use: 300 (five minutes) to 31,708,800 (367 days).",
@@ -51,23 +51,23 @@ export const settings = {
     "config.reauthentication_max_age_seconds":
       "Users who signed in longer ago than this must sign in again before they delete their account or change how they sign in: 60 to 31,708,800; 0 never asks. Leave this at 0 if your app uses the published SDK’s ready-made pages: they cannot ask users to sign in again.",
     access_token_algorithm:
-      "RS256 needs an RSA key, and is for services that accept nothing else. Services that verify tokens themselves must accept the algorithm that you choose.",
+      "Choose RS256 only for services that accept nothing else. RS256 requires an RSA key. Services that verify tokens themselves must accept the algorithm that you choose.",
     "config.new_sign_in_mails": "",
     "config.disabled_notices": "Users get an email when one of these changes in their account, unless you tick it here.",
     "config.second_factor.required_of_everyone": "Users without a second factor are restricted until they have one.",
-    "config.second_factor.required_of_permissions": "One permission of the project per line. Whoever has one of them needs a second factor.",
+    "config.second_factor.required_of_permissions": "One permission of the project per line. Users with one of these permissions need a second factor.",
     "config.second_factor.required_of_teams": "One team id per line.",
     "config.second_factor.remember_device_days":
-      "For how long users are not asked again on a device where they proved the second factor: 1 to 90 days; 0 always asks.",
+      "How many days users are not asked again on a device where they have proved the second factor: 1 to 90; 0 always asks.",
     "config.passkey_replaces_second_factor":
-      "Signing in with a passkey then needs nothing else, provided that the device has verified its user.",
-    "config.domains": "At most 100, one per line. If your app’s pages are not at /handler, add their path after a space.",
+      "Sign-in with a passkey then needs nothing else, provided that the device has verified its user.",
+    "config.domains": "At most 100 domains, one per line. If your app’s pages are not at /handler, add their path after a space.",
     "config.allow_localhost": "Redirects can lead to any port on localhost. Turn this off in production.",
     "config.require_publishable_client_key": "Requests from apps without the client key are refused.",
     "config.client_team_creation_enabled": "Applies in your app. You and your servers can always create teams.",
     "config.max_teams_per_user": "Applies in your app: 0 to 200. You and your servers can create any number of teams.",
     "config.anonymous_creation_enabled":
-      "Teams, addresses, passkeys, API keys and the like. Anybody can become an anonymous user, as often as they like.",
+      "Anonymous users may then create teams, addresses, passkeys, API keys and so on. Anybody can become an anonymous user, as often as they like.",
     "config.member_invitations_enabled": "Off: only members with the permission to invite can do so.",
     "config.create_team_on_sign_up": "",
     "config.team_creator_default_permissions": "One permission per line.",
@@ -78,10 +78,10 @@ export const settings = {
     "config.email_config.sender_name": "Recipients see this name as the sender.",
     "config.email_config.sender_email": "Recipients see this address as the sender, and reply to it.",
     "config.email_config.host": "A domain or an IP address.",
-    "config.email_config.port": "465 and 2465 use TLS from the start, all other ports STARTTLS.",
+    "config.email_config.port": "Ports 465 and 2465 use TLS from the start; all other ports use STARTTLS.",
     "config.email_config.username": "Empty for a server without authentication.",
     "config.email_config.password": "Leave unchanged to keep the stored password; enter the password again if you change the server, port or user name.",
-    "config.email_theme": "For all emails that do not name another theme.",
+    "config.email_theme": "Used for all emails that do not name another theme.",
     "config.bot_challenge.provider": "A task that is cheap for a single browser but expensive in bulk. ALTCHA involves no third party.",
     "config.bot_challenge.site_key": "From Cloudflare, for Turnstile only.",
     "config.bot_challenge.secret_key": "For Turnstile only. Leave empty to keep the stored key. Required if you change the site key.",
@@ -96,7 +96,7 @@ export const settings = {
     access_token_algorithm: { ES256: "ES256 (ECDSA)", RS256: "RS256 (RSA)" },
     "config.passkey_user_verification": { preferred: "If the device can", required: "Always" },
     "config.oauth_account_merge_strategy": {
-      link_method: "Link it, if the provider verified the address",
+      link_method: "Link the account, if the provider has verified the address",
       raise_error: "Refuse the sign-in",
       allow_duplicates: "Create a second user",
     },
@@ -108,7 +108,7 @@ export const settings = {
       "api-key": "API key",
       passkey: "Passkey",
     },
-    "config.email_config.type": { shared: "The deployment, under its own name", standard: "Your own sender" },
+    "config.email_config.type": { shared: "The deployment, with the deployment’s name", standard: "Your own sender" },
     "config.bot_challenge.provider": { off: "None", turnstile: "Cloudflare Turnstile", altcha: "ALTCHA (proof of work)" },
     ...Object.fromEntries(
       ["sign_up", "send_sign_in_code", "oauth"].map((name) => [

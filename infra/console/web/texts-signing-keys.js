@@ -2,7 +2,7 @@
 
 export const signingKeys = {
   title: "RSA keys for access tokens",
-  lead: "Needed only for RS256. Some services verify nothing else, such as the authorizers of HTTP APIs on AWS.",
+  lead: "Needed only for RS256. Some services, such as the authorizers of HTTP APIs on AWS, can verify only RSA signatures.",
   key: "Key",
   state: "State",
   signsFrom: "Signs from",
@@ -11,11 +11,11 @@ export const signingKeys = {
   next: "Next",
   previous: "Previous",
   unused: "Unused",
-  none: { title: "No RSA key", text: "Create one, then choose RS256 above." },
+  none: { title: "No RSA key", text: "Create a key, then choose RS256 above." },
   create: "Create RSA key",
-  createText: "The key is published at once. Tokens are signed with it as soon as you choose RS256.",
-  rotateText: "The new key is published now and signs in three hours. The previous one is removed three hours after that, so no service sees an unknown key.",
+  createText: "The key is published immediately. Tokens are signed with this key as soon as you choose RS256.",
+  rotateText: "The new key is published now, and signs tokens after three hours. The previous key is removed three hours later, so that no service sees an unknown key.",
   revoke: "Replace at once",
   revokeText:
-    "For a key that has leaked. All keys are replaced by a new one: tokens signed with them stop working within a minute, and apps get new ones.",
+    "For a key that has leaked. A new key replaces all keys. Tokens signed with the old keys stop working within a minute, and apps get new tokens.",
 };

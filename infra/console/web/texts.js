@@ -1,5 +1,5 @@
-// The texts of the console, in English. The files texts-*.js have the texts of single pages and are
-// loaded only there. Functions return texts that contain values.
+// The texts of the console, in English. The files texts-*.js contain the texts of single pages,
+// which are the only ones to load them. Functions return texts that contain values.
 
 import { count } from "./core/format.js";
 
@@ -64,7 +64,7 @@ export const texts = {
     stopped: "Stopped.",
     goOn: "Continue",
     close: "Close",
-    failed: "If you try again, it continues from there.",
+    failed: "If you try again, the work continues from there.",
   },
   leave: {
     title: "Leave without saving?",
@@ -126,7 +126,7 @@ export const texts = {
     owner: "Owned by",
     ownerHelp: "Members of this team can open the project.",
     signInFirst: "Users of the project “internal” can create projects and see those of their teams. To give a project to a team, run “gateway project transfer”.",
-    noTeam: { title: "You are not in any team", text: "A project belongs to a team. Create one in the project “internal” first." },
+    noTeam: { title: "You are not in any team", text: "A project belongs to a team. Create a team in the project “internal” first." },
     none: { title: "No projects yet", text: "Your teams’ projects appear here." },
   },
   metrics: {
@@ -182,9 +182,9 @@ export const texts = {
     isNotVerified: "Not verified",
     emailHelp: "The primary address.",
     verified: "Address is verified",
-    verifiedHelp: "Choose this only if you know that the address is theirs.",
+    verifiedHelp: "Choose this only if you know that the address belongs to the user.",
     usedForSignIn: "Signs in with this address",
-    usedForSignInHelp: "No other user can then sign in with it.",
+    usedForSignInHelp: "No other user can then sign in with the address.",
     password: "Password",
     passwordHelp: "Requires an address that the user signs in with.",
     none: { title: "No users yet", text: "Everybody who signs up appears here. Create the first user, or sign up in your app." },
@@ -269,12 +269,12 @@ export const texts = {
     started: "Started",
     impersonation: "impersonation",
     end: "End session",
-    endText: "Its access tokens stop working immediately.",
+    endText: "The access tokens of the session stop working immediately.",
     endAll: "End all sessions",
     endAllText: "The user is signed out everywhere.",
     none: { title: "No sessions", text: "The user is not signed in anywhere." },
     impersonate: "Act as this user",
-    impersonateText: "Creates a session as this user, so that you see what they see. The audit log records it.",
+    impersonateText: "Creates a session as this user, so that you see what they see. The audit log records this session.",
     minutes: "Ends after (minutes)",
     minutesHelp: "1 to 1440.",
     tokensText: "These tokens give access to the user’s account. They are shown only once.",
@@ -327,7 +327,7 @@ export const texts = {
     search: "Search by id",
     create: "Create permission",
     idHelp: "Lower-case letters, digits, “:” and “_”.",
-    containsHelp: "One id per line. Whoever has this permission also has these.",
+    containsHelp: "One id per line. Users with this permission also have these.",
     gone: "This permission does not exist.",
     delete: "Delete permission",
     deleteText: "Everybody who has this permission loses it. This cannot be undone.",
@@ -360,7 +360,7 @@ export const texts = {
       twitch: "Twitch",
     },
     other: "Other OpenID issuer",
-    idHelp: "Choose a name. It becomes part of the redirect URL and cannot be changed later.",
+    idHelp: "Choose a name. The name becomes part of the redirect URL and cannot be changed later.",
     redirect: "Register this redirect URL with the provider:",
     guide: "Where to register it:",
     guideLink: "guide to Google, GitHub and others",
@@ -379,7 +379,7 @@ export const texts = {
     bundles: "Apple bundle ids",
     bundlesHelp: "For native sign-in in apps on Apple devices: one per line.",
     delete: "Remove provider",
-    deleteText: "Users can no longer sign in with this provider. Their linked accounts are kept, in case you add the provider again.",
+    deleteText: "Users can no longer sign in with this provider. The linked accounts of users are kept, in case you add the provider again.",
     none: { title: "No providers yet", text: "Providers that you add, such as Google or GitHub, appear here." },
   },
   keys: {

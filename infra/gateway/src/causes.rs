@@ -1,6 +1,6 @@
-//! Formats errors with their whole chain of causes.
+//! Formats errors with all their causes.
 
-/// An error followed by its causes, except those already contained in its text.
+/// An error and its causes, except for causes that the error's text already contains.
 pub(crate) fn with_causes(error: &(dyn std::error::Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

@@ -1,7 +1,7 @@
-//! Compression of public responses, for clients that accept gzip.
+//! Compresses public responses for clients that accept gzip.
 //!
-//! Only responses that any cache may store are compressed: these contain neither secrets nor client
-//! input, so their size reveals nothing (BREACH).
+//! Only responses that any cache may store are compressed. Such responses contain neither secrets
+//! nor client input, so their size reveals nothing (BREACH).
 
 use std::io::Write as _;
 
@@ -14,12 +14,13 @@ use flate2::write::GzEncoder;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use http_body_util::BodyExt as _;
 
-/// The minimum size for compression, in bytes: smaller responses fit in one packet anyway.
+/// The minimum size for compression, in bytes; a smaller response fits in one packet without
+/// compression.
 const MIN_BYTES: u64 = 1024;
 
-/// Compresses the response if it is public text, long enough, and the client accepts gzip. A
-/// compressed response has a weak validator, because its bytes differ from the document's (RFC 9110
-/// §8.8.1).
+/// Compresses the response if it is public text and long enough, and the client accepts gzip. A
+/// compressed response has a weak validator, because its bytes differ from the bytes of the
+/// document (RFC 9110 §8.8.1).
 pub(crate) async fn compressed(request: Request, next: Next) -> Response {
     let accepts = accepts_gzip(request.headers());
     let known = weak_validators(request.headers());
@@ -30,7 +31,7 @@ pub(crate) async fn compressed(request: Request, next: Next) -> Response {
     }
     response.headers_mut().append(header::VARY, HeaderValue::from_static("accept-encoding"));
     match response.status() {
-        // A client with the compressed response keeps its weak validator.
+        // A client that has the compressed response sends and keeps a weak validator.
         StatusCode::NOT_MODIFIED if accepts => {
             if let Some(weak) = weakened(response.headers()).filter(|weak| known.contains(weak)) {
                 response.headers_mut().insert(header::ETAG, weak);
@@ -39,7 +40,8 @@ pub(crate) async fn compressed(request: Request, next: Next) -> Response {
         }
         StatusCode::OK if accepts && is_text(response.headers()) && length(&response) >= MIN_BYTES => {
             if is_head {
-                // A response to HEAD has no body to compress, so the compressed length is unknown.
+                // A response to HEAD has no body that could be compressed, so the compressed length
+                // is unknown.
                 response.headers_mut().remove(header::CONTENT_LENGTH);
                 mark(response.headers_mut());
                 return response;
@@ -63,8 +65,8 @@ async fn gzip(response: Response) -> Response {
     Response::from_parts(parts, Body::from(smaller))
 }
 
-/// Compresses with gzip, without a timestamp, so that the result is deterministic. Even the fastest
-/// level shrinks the OpenAPI document by nine tenths.
+/// Compresses with gzip. The output has no timestamp, so the same input always gives the same
+/// bytes. Even at the fastest level, the OpenAPI document becomes 90 % smaller.
 fn smaller(body: &Bytes) -> std::io::Result<Vec<u8>> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(body)?;
@@ -105,13 +107,14 @@ fn is_text(headers: &HeaderMap) -> bool {
     media_type.starts_with("text/") || ["json", "xml", "javascript"].iter().any(|kind| media_type.ends_with(kind))
 }
 
-/// The size of the response in bytes. A response to HEAD has no body, but states the size.
+/// The size of the response in bytes. A response to HEAD has no body, but its header states the
+/// size.
 fn length(response: &Response) -> u64 {
     let stated = text(response.headers(), header::CONTENT_LENGTH).and_then(|length| length.parse().ok());
     stated.unwrap_or_else(|| response.body().size_hint().lower())
 }
 
-/// Whether `Accept-Encoding` allows gzip, by name or with all codings (RFC 9110 §12.5.3).
+/// Whether `Accept-Encoding` allows gzip, either by name or by a wildcard (RFC 9110 §12.5.3).
 fn accepts_gzip(headers: &HeaderMap) -> bool {
     let lists = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
     let codings: Vec<(String, bool)> = lists.flat_map(|list| list.split(',')).map(coding).collect();
@@ -119,7 +122,7 @@ fn accepts_gzip(headers: &HeaderMap) -> bool {
     of("gzip").or_else(|| of("x-gzip")).or_else(|| of("*")).unwrap_or(false)
 }
 
-/// A coding in lowercase, and whether its weight allows it.
+/// A coding in lowercase, and whether the client's weight allows it.
 fn coding(part: &str) -> (String, bool) {
     let (name, parameters) = part.split_once(';').unwrap_or((part, ""));
     let weight = parameters.trim().strip_prefix("q=").or_else(|| parameters.trim().strip_prefix("Q="));

@@ -1,8 +1,8 @@
 //! The data folder of a gateway: database, inbox, deployment secret, the keys of the first projects
 //! and of the pages, the credentials for `--dynamodb-port`, and a lock.
 //!
-//! Only the owner of these files can read them. The folder contains the whole state of the gateway:
-//! copy it to move the gateway.
+//! Only the owner of these files can read them. The folder contains the whole state of the gateway,
+//! so a copy of the folder can be used to move the gateway.
 
 use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io::{ErrorKind, Read as _, Seek as _, Write as _};
@@ -23,37 +23,38 @@ const KEYS: &str = "keys.env";
 const SECRET: &str = "secret";
 const DYNAMODB: &str = "dynamodb.env";
 const LOCK: &str = "lock";
-/// The files that the gateway writes, except `.gitignore` and those that `SQLite` keeps next to a
-/// database.
+/// The files that the gateway writes, except `.gitignore` and the files that `SQLite` keeps next to
+/// a database.
 const FILES: [&str; 6] = [DATABASE, INBOX, KEYS, SECRET, DYNAMODB, LOCK];
 /// The inbox folder of older versions.
 const MAILS: &str = "mails";
 
-/// The folder of a gateway's data.
+/// The data folder of a gateway.
 #[derive(Debug, Clone)]
 pub struct Data(PathBuf);
 
-/// The lock on a data folder. Released when the process ends, even if killed.
+/// The lock on a data folder. Released when the process ends, even if it is killed.
 pub struct Lock(File);
 
 /// The gateway that serves a data folder.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Holder {
     pub process: Option<u32>,
-    /// The gateway's URL; `None` early in its startup.
+    /// The gateway's URL; `None` while the gateway is starting.
     pub url: Option<String>,
-    /// The URL of the gateway's pages; `None` early in its startup, or without pages at
-    /// `localhost`.
+    /// The URL of the gateway's pages; `None` while the gateway is starting, or if it has no pages
+    /// at `localhost`.
     pub pages: Option<String>,
 }
 
 impl Data {
-    /// Opens the folder, creating it if missing. Files that an older version left readable to other
-    /// users are made private.
+    /// Opens the folder, and creates it if it is missing. Makes files private that an older version
+    /// left readable to other users.
     pub fn create(folder: &Path) -> anyhow::Result<Self> {
         private_folder(folder).with_context(|| format!("cannot create the data folder {}", folder.display()))?;
         let data = Self(folder.to_owned());
-        // If the folder cannot be used, fail here with a clear message, not at the first request.
+        // A folder that cannot be used fails here with a clear message, rather than at the first
+        // request.
         data.close().with_context(|| format!("cannot write to the data folder {}", folder.display()))?;
         Ok(data)
     }
@@ -67,8 +68,8 @@ impl Data {
         Ok(data)
     }
 
-    /// Makes the folder private and keeps it out of Git. If it also contains files of other
-    /// programs, only the gateway's own are made private, and Git does not ignore the folder.
+    /// Makes the folder private and keeps it out of Git. If the folder also contains files of other
+    /// programs, makes only the gateway's files private, and does not hide the folder from Git.
     fn close(&self) -> std::io::Result<()> {
         let beside = |rest: &str| rest.is_empty() || rest.starts_with(['-', '.']);
         let is_file = |name: &str| FILES.iter().any(|file| name.strip_prefix(file).is_some_and(beside));
@@ -112,7 +113,7 @@ impl Data {
         }
     }
 
-    /// The gateway that is serving a folder, if any.
+    /// The gateway that is serving a folder, if there is one.
     pub fn holder(folder: &Path) -> Option<Holder> {
         let file = File::open(folder.join(LOCK)).ok()?;
         matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)).then(|| Holder::read(file))
@@ -122,8 +123,9 @@ impl Data {
         self.0.join(DATABASE)
     }
 
-    /// The path of the database file, created here if missing, because `SQLite` would let other
-    /// users read it. Fails if the file is empty although there are keys: its data is lost.
+    /// The path of the database file. Creates the file if it is missing, because `SQLite` would let
+    /// other users read it. Fails if the file is empty although there are keys, because this means
+    /// that its data is lost.
     pub fn create_database(&self) -> anyhow::Result<PathBuf> {
         let path = self.database();
         if self.keys_file().exists() && path.metadata().is_ok_and(|file| file.len() == 0) {
@@ -132,7 +134,7 @@ impl Data {
         created(path)
     }
 
-    /// The inbox's database file, created if missing.
+    /// The inbox's database file, which is created if it is missing.
     pub fn create_inbox(&self) -> anyhow::Result<PathBuf> {
         created(self.0.join(INBOX))
     }
@@ -146,7 +148,7 @@ impl Data {
         self.0.join(KEYS)
     }
 
-    /// The file that tells other processes how to reach the engine, if it is served.
+    /// The file that tells other processes how to reach the engine, if it is served on a port.
     pub fn dynamodb_file(&self) -> PathBuf {
         self.0.join(DYNAMODB)
     }
@@ -180,7 +182,7 @@ impl Data {
 }
 
 impl Lock {
-    /// Publishes the URLs of this gateway and its pages in the lock file.
+    /// Writes the URLs of this gateway and its pages to the lock file.
     pub fn announce(&mut self, url: &str, pages: Option<&str>) -> anyhow::Result<()> {
         let urls = [Some(url), pages].into_iter().flatten().collect::<Vec<_>>().join(" ");
         self.write(&urls).context("cannot write the lock file of the data folder")
@@ -196,7 +198,7 @@ impl Lock {
 impl Holder {
     fn read(mut file: File) -> Self {
         let mut text = String::new();
-        // The folder is locked even if the lock file is unreadable.
+        // The folder is locked even if the lock file cannot be read.
         let _ = file.read_to_string(&mut text);
         let mut words = text.split_whitespace();
         let process = words.next().and_then(|process| process.parse().ok());
@@ -221,8 +223,8 @@ fn created(path: PathBuf) -> anyhow::Result<PathBuf> {
     Ok(path)
 }
 
-/// Creates a folder that only its owner can enter, whatever the umask. Leaves an existing folder
-/// unchanged.
+/// Creates a folder that only its owner can enter, regardless of the umask. Leaves an existing
+/// folder unchanged.
 pub(crate) fn private_folder(path: &Path) -> std::io::Result<()> {
     if path.is_dir() {
         return Ok(());
@@ -231,8 +233,8 @@ pub(crate) fn private_folder(path: &Path) -> std::io::Result<()> {
     std::fs::set_permissions(path, Permissions::from_mode(0o700))
 }
 
-/// Opens a file, creating it if it is missing, and makes it readable only to its owner, whatever
-/// the umask.
+/// Opens a file, creates it if it is missing, and makes it readable only to its owner, regardless
+/// of the umask.
 pub(crate) fn private(path: &Path, options: &mut OpenOptions) -> std::io::Result<File> {
     let file = options.create(true).mode(0o600).open(path)?;
     file.set_permissions(Permissions::from_mode(0o600))?;
@@ -248,7 +250,7 @@ pub(crate) fn text_of(path: &Path) -> anyhow::Result<Option<String>> {
     }
 }
 
-/// Writes a file that only its owner can read, atomically.
+/// Atomically writes a file that only its owner can read.
 pub(crate) fn write_private(path: &Path, text: &str) -> anyhow::Result<()> {
     let written = || {
         let mut draft = path.as_os_str().to_owned();

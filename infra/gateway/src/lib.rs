@@ -1,8 +1,8 @@
-//! All of Gatelet in one process on one port: the same handlers on an embedded DynamoDB engine,
-//! with an inbox instead of SES.
+//! All of Gatelet in one process and on one port: the same handlers as on AWS, with an embedded
+//! DynamoDB engine, and with an inbox instead of SES.
 //!
-//! For development, tests and installations on a single machine; beyond that, the same code runs on
-//! Lambda and DynamoDB.
+//! The gateway is meant for development, tests and installations on a single machine. For larger
+//! installations, the same code runs on Lambda and DynamoDB.
 
 pub mod aws;
 mod causes;

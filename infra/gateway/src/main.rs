@@ -1,5 +1,5 @@
-//! The binary `gateway`, the default of `cargo run`: the whole service in one process, and its
-//! command line.
+//! The program `gateway`, which `cargo run` starts by default: the whole service in one process,
+//! and its command line.
 
 use clap::Parser as _;
 use gateway::cli::Cli;

@@ -1,16 +1,17 @@
-//! The page key. The console, the inbox and the outbox require this key and a local connection;
-//! `--remote-pages` admits other connections too.
+//! The page key. The console, the inbox and the outbox require this key and a local connection.
+//! `--remote-pages` also allows other connections.
 //!
-//! A local connection proves too little: requests look local if they are forwarded by a proxy, a
-//! relay or `ssh -R` that does not identify itself. The key proves access to the gateway's terminal
-//! or data folder. People open a link with the key, which the gateway prints when it starts, and
-//! their browser gets a cookie. Programs send the key as `authorization: Bearer`.
+//! A local connection does not prove enough: requests also look local if a proxy, a relay or
+//! `ssh -R` forwards them without identifying itself. The key proves access to the gateway's
+//! terminal or data folder. People open a link that contains the key, and their browser gets a
+//! cookie. The gateway prints this link when it starts. Programs send the key as
+//! `authorization: Bearer`.
 //!
 //! Browsers send cookies of `localhost` to all its ports. So the cookie is named after the
-//! gateway's port and contains a digest of key and port: another server on this machine that
-//! receives it does not learn the key. But that server could still replay the cookie, so the cookie
-//! gives no access to the project's keys: for those, the console sends a token from its storage,
-//! which belongs to one port.
+//! gateway's port, and contains a digest of key and port. Another server on this machine that
+//! receives the cookie does not learn the key. But such a server could replay the cookie, so the
+//! cookie does not give access to the project's keys. To get the project's keys, the console sends
+//! a token from the browser's storage, which belongs to one port.
 
 use anyhow::bail;
 use crypto::digest::Digest;
@@ -23,18 +24,18 @@ use wire::environment::variable;
 use crate::saved_keys::SavedKeys;
 
 pub(crate) const NAME: &str = "GATELET_PAGE_KEY";
-/// The query parameter with the key in the link to the pages.
+/// The query parameter of the link to the pages that contains the key.
 pub(crate) const PARAMETER: &str = "key";
-/// The cookie's lifetime: 400 days, the maximum that browsers allow.
+/// The cookie's lifetime of 400 days, the maximum that browsers allow.
 const MAX_AGE_SECONDS: u32 = 34_560_000;
 const MIN_LENGTH: usize = 20;
 
-/// The page key of a data folder, or of one run of a gateway in memory.
+/// The page key of a data folder, or of a gateway that keeps its data in memory.
 #[derive(Clone)]
 pub struct PageKey(SecretString);
 
 impl PageKey {
-    /// Chooses the key: from the environment, from an earlier start, or newly created.
+    /// Chooses the key: the one in the environment, that of an earlier start, or a new one.
     pub fn choose(saved: &SavedKeys, entropy: &Entropy) -> anyhow::Result<Self> {
         let Some(text) = variable(NAME).or_else(|| saved.value(NAME)) else {
             return Ok(Self(format!("page_{}", entropy.code().expose_secret()).into()));
@@ -45,17 +46,17 @@ impl PageKey {
         Ok(Self(text.into()))
     }
 
-    /// The saved key of a gateway that has run before; `None` if no key is saved.
+    /// The saved key of a gateway that has run before; `None` if there is no saved key.
     pub(crate) fn saved(saved: &SavedKeys) -> Option<Self> {
         saved.value(NAME).map(|text| Self(text.into()))
     }
 
-    /// The link that opens the pages in a browser; `url` is the base URL of the pages.
+    /// The link that opens the pages in a browser. `url` is the base URL of the pages.
     pub(crate) fn link(&self, url: &str) -> String {
         format!("{url}/?{PARAMETER}={}", self.0.expose_secret())
     }
 
-    /// The line of `keys.env` for this key, without `export`.
+    /// The line of `keys.env` with this key, without `export`.
     pub(crate) fn line(&self) -> String {
         format!("{NAME}={}\n", self.0.expose_secret())
     }
@@ -64,23 +65,23 @@ impl PageKey {
         self.0.expose_secret().as_bytes().ct_eq(given.as_bytes()).into()
     }
 
-    /// Whether the request has the key in its `authorization` header, as programs send it.
+    /// Whether the request contains the key in its `authorization` header, where programs send it.
     pub(crate) fn is_in_header(&self, headers: &HeaderMap) -> bool {
         bearers(headers).any(|given| self.is(given))
     }
 
-    /// The token that the console at this host needs to read the project's keys.
+    /// The token with which the console at this host can read the project's keys.
     pub(crate) fn console_token(&self, host: &str) -> Digest {
         Digest::of(&format!("console of port {}: {}", port(host), self.0.expose_secret()))
     }
 
-    /// Whether the request has the console token for this host in its `authorization` header.
+    /// Whether the request contains the console token for this host in its `authorization` header.
     pub(crate) fn is_console_token_in(&self, headers: &HeaderMap, host: &str) -> bool {
         let token = self.console_token(host);
         bearers(headers).any(|given| token.as_str().as_bytes().ct_eq(given.as_bytes()).into())
     }
 
-    /// Whether the request has the cookie for this host, as browsers send it.
+    /// Whether the request contains the cookie for this host, which browsers send.
     pub(crate) fn is_in_cookie(&self, headers: &HeaderMap, host: &str) -> bool {
         let (name, expected) = self.cookie(host);
         let values = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
@@ -101,7 +102,7 @@ impl PageKey {
     }
 }
 
-/// The port as the browser sees it, because a container or tunnel may map it.
+/// The port that the browser uses, which a container or tunnel may map to another one.
 fn port(host: &str) -> u16 {
     host.rsplit_once(':').and_then(|(_, port)| port.parse().ok()).unwrap_or(80)
 }

@@ -1,11 +1,11 @@
-//! `keys.env`, which keeps the keys of a gateway between starts.
+//! `keys.env`, the file that keeps the keys of a gateway between starts.
 
 use std::path::Path;
 
 use crate::data::{text_of, write_private};
 
-/// Begins each line of `keys.env`, so that a shell that sources the file exports the keys to its
-/// child processes.
+/// The beginning of each line of `keys.env`, with which a shell that sources the file exports the
+/// keys to its child processes.
 pub(crate) const EXPORT: &str = "export ";
 
 /// The content of `keys.env`.
@@ -13,7 +13,7 @@ pub(crate) const EXPORT: &str = "export ";
 pub struct SavedKeys(String);
 
 impl SavedKeys {
-    /// Reads the file; a missing one counts as empty.
+    /// Reads the file; a missing file counts as empty.
     pub fn read(file: Option<&Path>) -> anyhow::Result<Self> {
         Ok(file.map_or(Ok(None), text_of)?.map(Self).unwrap_or_default())
     }
@@ -23,12 +23,12 @@ impl SavedKeys {
     }
 
     pub(crate) fn value(&self, name: &str) -> Option<String> {
-        // Files from older versions have no `export`.
+        // Files from older versions do not contain `export`.
         let mut values = self.0.lines().map(|line| line.strip_prefix(EXPORT).unwrap_or(line));
         values.find_map(|line| line.strip_prefix(name)?.strip_prefix('=').map(unquoted))
     }
 
-    /// Writes the file if its content differs from these lines.
+    /// Writes the file unless it already contains these lines.
     pub(crate) fn write(&self, file: &Path, lines: &[String]) -> anyhow::Result<()> {
         let text: String = lines.concat().lines().flat_map(|line| [EXPORT, line, "\n"]).collect();
         if self.0 == text { Ok(()) } else { write_private(file, &text) }

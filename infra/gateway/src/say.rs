@@ -3,7 +3,7 @@
 use std::fmt::Arguments;
 use std::io::Write as _;
 
-/// Prints a line, or drops it if standard output is closed, as it is by `| head`.
+/// Prints a line. Drops the line if standard output is closed, as `| head` does.
 pub(crate) fn line(text: Arguments<'_>) {
     let _ = writeln!(std::io::stdout().lock(), "{text}");
 }

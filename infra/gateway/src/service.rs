@@ -1,4 +1,5 @@
-//! The service of a gateway: the routers of all areas on one port, and the workers as tasks.
+//! The service of a gateway: serves the routers of all areas on one port, and runs the workers as
+//! tasks.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -32,11 +33,11 @@ use crate::engine::Engine;
 use crate::inbox::Inbox;
 use crate::pages::{self, Extent, PrivateDetails};
 
-/// How often the outbox and webhook workers check for work on their own: nothing wakes them when a
-/// scheduled email or a retry becomes due, or when a lease expires.
+/// How often the outbox worker and the webhook worker look for work without being woken: nothing
+/// wakes them when a scheduled email or a retry becomes due, or when a lease expires.
 const PATROL: Duration = Duration::from_millis(500);
 
-/// The parts of a gateway; tests use their own clock and entropy.
+/// The parts of a gateway. Tests replace the clock and the entropy.
 pub struct Parts {
     pub settings: Settings,
     pub engine: Engine,
@@ -48,7 +49,7 @@ pub struct Parts {
     pub private_pages: Option<PrivateDetails>,
 }
 
-/// A gateway, ready to answer.
+/// A gateway that is ready for requests.
 pub struct Service {
     pub app: App,
     pub router: Router,
@@ -61,12 +62,12 @@ impl Service {
         Self::build(parts, Extent::Public)
     }
 
-    /// A gateway; if it has no private pages, its console requires a sign-in.
+    /// A gateway. If the gateway has no private pages, its console requires users to sign in.
     pub fn with_console(parts: Parts) -> Self {
         Self::build(parts, Extent::Console)
     }
 
-    /// A gateway with private pages, or else with the pages of `otherwise`.
+    /// A gateway with private pages or, without them, with the pages of `otherwise`.
     fn build(parts: Parts, otherwise: Extent) -> Self {
         let Parts { settings, engine, inbox, clock, entropy, hasher, private_pages } = parts;
         let app = App::new(settings, engine.store(), clock, entropy, hasher);
@@ -76,17 +77,18 @@ impl Service {
         let operations = with_fallbacks(operations.into_router(), fallback.clone(), fallback);
         let operations: Router = operations.with_state(app.clone());
         let router = pages::with_pages(operations, inbox.clone(), private_pages.map_or(otherwise, Extent::Private), &app);
-        // `as_received` wraps the whole router, because it must normalize paths before routes are
+        // `as_received` wraps the whole router, because paths must be normalized before routes are
         // matched.
         let router = Router::new().fallback_service(router.map_request(as_received));
         let router = router.layer(from_fn(compressed)).layer(from_fn(logged));
         Self { app, router, inbox, engine }
     }
 
-    /// Starts the outbox worker, which delivers emails to the inbox or, if the project has its own
-    /// mail server, to that server. When `stop` changes, the worker completes the current step and
-    /// the emails it has begun to send, then stops. With `sends_alone` (no other process sends
-    /// emails), it first resolves the emails that a killed worker left unfinished.
+    /// Starts the outbox worker, which delivers a project's emails to its mail server or, if the
+    /// project has none, to the inbox. When `stop` changes, the worker completes the current step
+    /// and sends the emails that it has begun to send. Then it stops. With `sends_alone` (no other
+    /// process sends emails), the worker first resolves the emails that a killed worker left
+    /// unfinished.
     pub fn spawn_worker(&self, smtp: Smtp, sends_alone: bool, mut stop: watch::Receiver<bool>) -> JoinHandle<()> {
         let (app, engine, inbox) = (self.app.clone(), self.engine.clone(), self.inbox.clone());
         let mailer = ProjectMailer { own: smtp, deployments: self.inbox.clone() };
@@ -115,8 +117,8 @@ impl Service {
     }
 }
 
-/// Resolves emails that an earlier process left unfinished, by looking them up in the inbox. If
-/// this fails, they wait until their leases expire.
+/// Resolves emails that an earlier process left unfinished, by looking for them in the inbox. If
+/// the lookup fails, the emails wait until their leases expire.
 async fn recover(app: &App, inbox: &Inbox) {
     let arrived = |id, attempt| inbox.has(id, attempt).inspect_err(|error| tracing::error!(%error, "cannot query the inbox")).ok();
     match workers::recovery::recover(app, &arrived).await {
@@ -126,27 +128,27 @@ async fn recover(app: &App, inbox: &Inbox) {
     }
 }
 
-/// How long the outbox worker waits before it sends a new email. Otherwise, rendering and sending
-/// would delay the response to the request, and thus distinguish a known address from an unknown
-/// one, which gets no email.
+/// How long the outbox worker waits before it sends a new email. Without this wait, rendering and
+/// sending would delay the response to the request, which would thus reveal whether the address is
+/// known: an unknown address gets no email.
 const APART: Duration = Duration::from_millis(25);
-/// How often the deletion worker looks for unfinished deletions.
+/// How often the deletion worker looks for deletions that are not complete.
 const ENDINGS: Duration = Duration::from_secs(10);
-/// The maximum duration of one step of the deletion worker.
+/// The maximum duration of a step of the deletion worker.
 const ENDINGS_STEP: Duration = Duration::from_secs(60);
 
 /// How often expired items are deleted.
 const EXPIRY: Duration = Duration::from_secs(3600);
-/// How long after the start expired items are deleted for the first time.
+/// The time from the start of the gateway until it first deletes expired items.
 const FIRST_EXPIRY: Duration = Duration::from_secs(60);
 
 /// How often unused memory is freed. The memory for password hashes is kept for at least this long
-/// after the last hash.
+/// after the last hash was computed.
 const RELEASE: Duration = Duration::from_secs(5);
 
 impl Service {
-    /// Starts the task that frees the unused memory of password hashes and of expired kept items.
-    /// It stops when `stop` changes.
+    /// Starts the task that frees unused memory: that of password hashes, and that of expired kept
+    /// items. The task stops when `stop` changes.
     pub fn spawn_release(&self, mut stop: watch::Receiver<bool>) -> JoinHandle<()> {
         let (app, engine) = (self.app.clone(), self.engine.clone());
         tokio::spawn(async move {
@@ -162,8 +164,8 @@ impl Service {
         })
     }
 
-    /// Starts the task that deletes expired items, which DynamoDB does automatically. It stops when
-    /// `stop` changes.
+    /// Starts the task that deletes expired items. DynamoDB does this automatically. The task stops
+    /// when `stop` changes.
     pub fn spawn_expiry(&self, mut stop: watch::Receiver<bool>) -> JoinHandle<()> {
         let engine = self.engine.clone();
         tokio::spawn(async move {
@@ -183,8 +185,8 @@ impl Service {
         })
     }
 
-    /// Starts the worker that finishes deletions. When `stop` changes, it stops after the current
-    /// step.
+    /// Starts the worker that completes deletions. When `stop` changes, the worker stops after the
+    /// current step.
     pub fn spawn_endings(&self, mut stop: watch::Receiver<bool>) -> JoinHandle<()> {
         let app = self.app.clone();
         tokio::spawn(async move {
@@ -201,15 +203,16 @@ impl Service {
     }
 }
 
-/// How long new audit trail entries are collected before they are linked into the chains.
+/// How long new entries of audit trails are collected before they are linked into the chains.
 const GATHERED: Duration = Duration::from_secs(1);
-/// How long to wait before retrying after a failure to link a trail.
+/// How long to wait before another attempt if linking a trail has failed.
 const LINKED_AGAIN: Duration = Duration::from_secs(10);
 
 impl Service {
-    /// Starts the worker that links the entries of audit trails into their chains: first in all
-    /// projects, because an earlier process may have been killed before linking, then in projects
-    /// with new entries. When `stop` changes, it links the remaining entries and stops.
+    /// Starts the worker that links the entries of audit trails into their chains. The worker
+    /// begins with all projects, because an earlier process may have been killed before linking,
+    /// and continues with projects that have new entries. When `stop` changes, the worker links the
+    /// remaining entries and stops.
     pub fn spawn_trail(&self, mut stop: watch::Receiver<bool>) -> JoinHandle<()> {
         let (app, engine) = (self.app.clone(), self.engine.clone());
         tokio::spawn(async move {
@@ -244,7 +247,7 @@ async fn projects(app: &App) -> BTreeSet<ProjectId> {
     lines.unwrap_or_default().into_iter().map(|line| line.id).collect()
 }
 
-/// Links the new trail entries of these projects; returns the projects where this failed.
+/// Links the new trail entries of these projects; returns the projects for which this failed.
 async fn link(app: &App, projects: BTreeSet<ProjectId>) -> BTreeSet<ProjectId> {
     let mut failed = BTreeSet::new();
     for project in projects {
@@ -257,10 +260,10 @@ async fn link(app: &App, projects: BTreeSet<ProjectId>) -> BTreeSet<ProjectId> {
 }
 
 impl Service {
-    /// Starts the webhook worker, which records events of changes and delivers them. When `stop`
-    /// changes, it does not begin any more deliveries, and stops after the running ones. With
-    /// `works_alone` (no other process delivers events), it first frees the endpoints claimed by a
-    /// killed worker.
+    /// Starts the webhook worker, which records the events of changes and delivers these events.
+    /// When `stop` changes, the worker begins no further deliveries, and stops once the running
+    /// deliveries have ended. With `works_alone` (no other process delivers events), the worker
+    /// first frees the endpoints that a killed worker has claimed.
     pub fn spawn_webhooks(&self, works_alone: bool, mut stop: watch::Receiver<bool>) -> JoinHandle<()> {
         let (app, engine) = (self.app.clone(), self.engine.clone());
         tokio::spawn(async move {
@@ -291,8 +294,8 @@ impl Service {
     }
 }
 
-/// Records the events of the next changes and begins due deliveries. Returns whether there were
-/// changes, because more may follow.
+/// Records the events of the next changes, and begins the deliveries that are due. Returns whether
+/// there were changes, because there may be more.
 async fn step(app: &App, engine: &Engine, courier: &mut Courier) -> Result<bool, store::Error> {
     let batch = engine.changes().await?;
     let is_busy = batch.is_some();
@@ -305,7 +308,7 @@ async fn step(app: &App, engine: &Engine, courier: &mut Courier) -> Result<bool,
     Ok(is_busy)
 }
 
-/// Logs the outcome of each request (`GATELET_LOG=info`).
+/// Logs the result of each request (`GATELET_LOG=info`).
 async fn logged(request: Request, next: Next) -> Response {
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let response = next.run(request).await;
@@ -315,7 +318,7 @@ async fn logged(request: Request, next: Next) -> Response {
 }
 
 /// Stores the peer's address where handlers expect the client's, unless the server has already
-/// stored one, and normalizes the path to the form used in routes.
+/// stored an address there. Also normalizes the path to the form that routes use.
 fn as_received(mut request: Request) -> Request {
     if request.extensions().get::<PeerAddress>().is_none() {
         let address = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|peer| PeerAddress(peer.0.ip().to_canonical()));

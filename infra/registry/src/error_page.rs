@@ -1,5 +1,5 @@
-//! The page behind every error's `documentation_url`, for deployments. The gateway has its own page
-//! at this path, with links to the operations.
+//! The page to which the `documentation_url` of every error leads in deployments. The gateway has a
+//! different page at this path, which also links to the operations.
 
 use api::content::Problem;
 use api::http::{Page, escape_html};

@@ -1,11 +1,11 @@
-//! Answers requests that match no operation: 404, 405 with `Allow`, `OPTIONS`, the page about
-//! errors and, if the operator has enabled it, the console. If a path has only GET, API Gateway
-//! sends all its requests to the operation's function, which answers other methods in the same way
-//! ([`api::http::one_operation`]).
+//! Responds to requests that match no operation: with 404, with 405 and `Allow`, to `OPTIONS`, with
+//! the page about errors and, if the operator has enabled it, with the console. If a path supports
+//! only GET, API Gateway sends all requests for the path to the operation's function, which
+//! responds to other methods in the same way ([`api::http::one_operation`]).
 //!
-//! API Gateway itself would answer a wrong method with 404, so the template's route `$default`
+//! API Gateway would respond to a wrong method with 404, so the route `$default` in the template
 //! leads to this function. The gateway uses the same handler. The Lambda knows the routes of all
-//! operations, but links none of their handlers.
+//! operations, but contains none of their handlers.
 
 use api::content::Problem;
 use api::http::{Interface, fallback_router, with_allow};
@@ -43,7 +43,7 @@ pub async fn handle(request: Request) -> Response {
     }
 }
 
-/// The likely mistake in an unknown path.
+/// The likely mistake in the path of a request.
 fn slip(method: &Method, path: &str) -> PathSlip {
     if path.ends_with('/') && !methods(path.trim_end_matches('/')).is_empty() {
         return PathSlip::Slash;
@@ -51,19 +51,19 @@ fn slip(method: &Method, path: &str) -> PathSlip {
     nearest(routes(), method, path).map_or(PathSlip::None, |route| PathSlip::Near { verb: route.verb.name(), path: route.path })
 }
 
-/// The fallback of a deployment, with the console if the operator has enabled it
+/// The fallback of a deployment; with the console if the operator has enabled it
 /// (`GATELET_CONSOLE=on`).
 pub fn deployment_router(app: &App) -> axum::Router<App> {
     if settings::has_console() { with_console(router(app)) } else { router(app) }
 }
 
-/// Adds the console. Its page and files are public, because they contain no secrets; anything else
-/// requires a sign-in.
+/// Adds the console. The page and files of the console are public, because they contain no secrets;
+/// everything else requires a sign-in.
 pub fn with_console(fallback: axum::Router<App>) -> axum::Router<App> {
     fallback.merge(web_console::serve::router().with_state(()))
 }
 
-/// The fallback, with the layers of the path's interface.
+/// The fallback, wrapped in the layers of the interface to which the path belongs.
 pub fn router(app: &App) -> axum::Router<App> {
     let of = |interface| fallback_router(app, interface, handle).with_state::<()>(app.clone());
     let (content, product) = (of(Interface::Content), of(Interface::Product));

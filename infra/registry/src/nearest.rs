@@ -1,19 +1,20 @@
-//! Finds the operation that a request for an unknown path probably meant.
+//! Finds the operation that was probably meant by a request for an unknown path.
 //!
-//! The answer names the route, and never repeats any part of the request. A search takes well under
-//! a millisecond, however long the path: a path longer than a route's cannot mean that route, and
-//! words of very different lengths are not compared.
+//! The response names the route, but never repeats any part of the request. A search takes well
+//! under a millisecond, however long the path is. A path that is longer than a route's cannot mean
+//! this route, and words of very different lengths are not compared.
 
 use api::http::Route;
 use http::Method;
 
-/// The maximum number of changes between a path and the intended route.
+/// The maximum number of changes between a path and the route that it means.
 const MAX_CHANGES: usize = 4;
-/// How many changes a missing segment counts as; low enough that a path may lack `/api/v1`.
+/// The number of changes that a missing segment counts as. The number is low enough that a path may
+/// lack `/api/v1`.
 const MISSING: usize = 2;
 
-/// The route with the fewest changes from a path; among equals, one with the request's method, then
-/// the one with the fewest parameters.
+/// The route with the fewest changes from a path. Among equal routes, one with the request's method
+/// is preferred, and then the one with the fewest parameters.
 pub(crate) fn nearest<'a>(routes: &'a [Route], method: &Method, path: &str) -> Option<&'a Route> {
     let given = segments(path);
     let distance = |route: &Route| {
@@ -33,8 +34,9 @@ fn segments(path: &str) -> Vec<&str> {
     path.split('/').filter(|segment| !segment.is_empty()).collect()
 }
 
-/// How many changes turn a path's segments into a route's, up to `max`. The word before a parameter
-/// must not be missing (`after_gap`), because a parameter takes any value.
+/// The number of changes that turn the segments of a path into those of a route, up to `max`. After
+/// a missing word (`after_gap`), the next segment must not be a parameter, because a parameter
+/// takes any value.
 fn changes(given: &[&str], route: &[&str], max: usize, after_gap: bool) -> Option<usize> {
     let Some((own, rest)) = route.split_first() else { return given.is_empty().then_some(0) };
     let lacking = (route.len() > given.len()).then(|| Some(changes(given, rest, max.checked_sub(MISSING)?, true)? + MISSING));
@@ -45,14 +47,15 @@ fn changes(given: &[&str], route: &[&str], max: usize, after_gap: bool) -> Optio
     [lacking.flatten(), matching].into_iter().flatten().min()
 }
 
-/// How many characters must be added, removed or replaced to turn a word into a route's, ignoring
-/// case; `None` if it is more than a quarter of them.
+/// The number of characters that must be added, removed or replaced to turn a word into the word of
+/// a route, ignoring case; `None` if this is more than a quarter of the characters.
 fn edits(given: &str, own: &str) -> Option<usize> {
     let max = own.len().div_ceil(4);
     if given.len().abs_diff(own.len()) > max {
         return None;
     }
-    // The changes from each prefix of `own` to the part of `given` read so far.
+    // The number of changes from each prefix of `own` to the part of `given` that has been read so
+    // far.
     let mut row: Vec<usize> = (0..=own.len()).collect();
     for (read, letter) in given.bytes().enumerate() {
         let mut diagonal = std::mem::replace(&mut row[0], read + 1);

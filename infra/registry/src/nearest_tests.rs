@@ -1,4 +1,4 @@
-//! Tests the search for the nearest route on the service's routes.
+//! Tests the search for the nearest route with the routes of the service.
 
 use http::Method;
 

@@ -2,8 +2,8 @@
 
 use api::http::Register;
 
-/// All operations of the service, as visited by the gateway, the template renderer, the API
-/// document and the contract tests.
+/// All operations of the service. The gateway, the template renderer, the API document and the
+/// contract tests visit this list.
 pub fn all_operations(register: &mut impl Register) {
     content_functions::operations(register);
     auth_functions::operations(register);

@@ -1,4 +1,4 @@
-//! The routes of all operations, and what they imply for paths that may match none.
+//! The routes of all operations, and the rules for paths that may match none of them.
 
 use std::sync::LazyLock;
 
@@ -8,7 +8,7 @@ use flows::App;
 
 use crate::operations::all_operations;
 
-/// The prefix of the versioned API's paths.
+/// The prefix of the paths of the versioned API.
 const API: &str = "/api/v1/";
 
 /// Collects the routes of operations.
@@ -35,7 +35,8 @@ pub fn routes() -> &'static [Route] {
     &ROUTES
 }
 
-/// The methods of a path. Only the best matches count: `/users/me` beats `/users/{user_id}`.
+/// The methods that a path supports. Only the routes that match best count: `/users/me` beats
+/// `/users/{user_id}`.
 pub(crate) fn methods(path: &str) -> Vec<Verb> {
     let parameters = |route: &&Route| route.path.matches('{').count();
     let matching: Vec<&Route> = routes().iter().filter(|route| route.matches(path)).collect();
@@ -43,9 +44,10 @@ pub(crate) fn methods(path: &str) -> Vec<Verb> {
     matching.iter().filter(|route| Some(parameters(route)) == least).map(|route| route.verb).collect()
 }
 
-/// The interface whose errors apply to a path that may match no operation: the interface of the
-/// routes in its section. If there are none, API paths belong to the product, and all other paths
-/// to the site. Pages in the API are endpoints of OpenID Connect, among operations of the product.
+/// The interface that determines the errors of a path that may match no operation: the interface of
+/// the routes in the path's section. If the section has no routes, API paths belong to the product,
+/// and all other paths belong to the site. The pages among the API's routes are endpoints of OpenID
+/// Connect, next to operations of the product.
 pub fn interface(path: &str) -> Interface {
     let is_api = path == "/api" || path.starts_with("/api/");
     let otherwise = if is_api { Interface::Product } else { Interface::Content };
@@ -54,8 +56,8 @@ pub fn interface(path: &str) -> Interface {
     found.map_or(otherwise, |route| route.interface)
 }
 
-/// The section of a path: in the API, the path up to its first segment after the version
-/// (`/api/v1/apps`); elsewhere, the whole path.
+/// The section of a path. For API paths, the section is the path up to the first segment after the
+/// version (`/api/v1/apps`); for all others, it is the whole path.
 fn section(path: &str) -> &str {
     let length = path.strip_prefix(API).and_then(|rest| rest.find('/'));
     length.map_or(path, |length| &path[..API.len() + length])

@@ -1,4 +1,4 @@
-//! Adds a line to a list: a file's module declarations, or an area's operations.
+//! Adds a line to a list: to the module declarations of a file, or to the operations of an area.
 
 use anyhow::Context as _;
 
@@ -17,13 +17,13 @@ pub(super) fn with_module(source: &str, declaration: &str) -> String {
     lines.join("\n") + "\n"
 }
 
-/// The module declared by a line `pub mod name;`; `None` for any other line.
+/// The name of the module that a line `pub mod name;` declares; `None` for any other line.
 fn module(line: &str) -> Option<&str> {
     let line = line.strip_prefix("pub(crate) ").or_else(|| line.strip_prefix("pub ")).unwrap_or(line);
     line.strip_prefix("mod ")?.strip_suffix(';')
 }
 
-/// Adds an operation at the end of its area's list.
+/// Adds an operation at the end of the list of its area.
 pub(super) fn with_operation(library: &str, module: &str) -> anyhow::Result<String> {
     let start = library.find("pub fn operations(").context("`pub fn operations` is missing")?;
     let end = start + library[start..].find("\n}").context("`pub fn operations` lacks a closing brace at the start of a line")? + 1;

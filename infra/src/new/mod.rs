@@ -1,5 +1,5 @@
-//! `infra new`: creates an operation that compiles, answers requests and passes the contract tests,
-//! for its author to start from.
+//! `infra new`: creates an operation that compiles, handles requests and passes the contract tests,
+//! from which its author can start.
 
 mod lists;
 mod request;
@@ -13,7 +13,7 @@ pub use self::request::{NewOperation, OperationRequest};
 use crate::checked_in::File;
 
 impl NewOperation {
-    /// The operation's new files, and the existing files that list it, all below `root`.
+    /// The new files of the operation, and the existing files that list it, all below `root`.
     pub fn files(&self, root: &Path) -> anyhow::Result<Vec<File>> {
         let Self { area, name, .. } = self;
         let module = self.module();
@@ -36,7 +36,8 @@ impl NewOperation {
         let library = changed(functions.join("src/lib.rs"), |source| {
             lists::with_operation(&lists::with_module(source, &format!("pub mod {module};")), &module)
         })?;
-        // The tests of an area are in a folder with a `mod.rs`, or in a file next to a folder.
+        // The tests of an area are in a folder with a `mod.rs`, or in a file that has a folder of
+        // the same name next to it.
         let list = [tests.join(area).join("mod.rs"), tests.join(format!("{area}.rs"))].into_iter().find(|path| path.exists());
         let list = list.with_context(|| format!("tests/api has neither {area}/mod.rs nor {area}.rs"))?;
         files.extend([library, changed(list, |source| Ok(lists::with_module(source, &format!("mod {module};"))))?]);

@@ -9,17 +9,18 @@ use clap::Args;
 
 use crate::operation::Operation;
 
-/// The maximum length of an operation's name, in characters: a Lambda's name has at most 64, and
-/// `gatelet-`, the stage (at most 12) and a dash take 21.
+/// The maximum length of an operation's name, in characters. The name of a Lambda has at most 64,
+/// of which `gatelet-`, the stage (at most 12) and a dash take 21.
 const MAX_NAME: usize = 43;
-/// The maximum length of a summary, one line of the OpenAPI document.
+/// The maximum length of a summary, which is one line of the OpenAPI document.
 const MAX_SUMMARY: usize = 120;
-/// The field of the request body in a created operation.
+/// The field that the request body of a created operation contains.
 pub(super) const BODY: &str = "text";
-/// Fields that a created operation's response may have in addition to the path parameters.
+/// The fields that the response of a created operation may contain in addition to the path
+/// parameters.
 const OWN_FIELDS: [&str; 2] = [BODY, "caller_project_id"];
-/// The strict and reserved keywords of edition 2024 (The Rust Reference, Keywords), which cannot
-/// name a module or a field.
+/// The strict and reserved keywords of edition 2024 (The Rust Reference, Keywords), which cannot be
+/// the name of a module or a field.
 const KEYWORDS: [&str; 51] = [
     "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do", "dyn", "else", "enum", "extern",
     "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match", "mod", "move", "mut", "override", "priv",
@@ -32,11 +33,11 @@ const KEYWORDS: [&str; 51] = [
 pub struct OperationRequest {
     /// The folder below `functions/`
     pub area: String,
-    /// The operation's name without the area, as in `session-list`
+    /// The operation's name without the area, such as `session-list`
     pub name: String,
     /// GET, POST, PUT, PATCH or DELETE
     pub method: String,
-    /// The operation's path, as in `/api/v1/teams/{team_id}`
+    /// The operation's path, such as `/api/v1/teams/{team_id}`
     pub path: String,
     /// What the operation does, in one line without a full stop [default: its name in words]
     #[arg(long)]
@@ -88,12 +89,12 @@ impl NewOperation {
         Ok(Self { area, name, verb, path, summary })
     }
 
-    /// The name of the operation's module and files.
+    /// The name of the operation's module and of its files.
     pub(super) fn module(&self) -> String {
         self.name.replace('-', "_")
     }
 
-    /// The names of the parameters in the path.
+    /// The names of the path parameters.
     pub(super) fn parameters(&self) -> impl Iterator<Item = &str> {
         self.path.split('/').filter_map(parameter)
     }
@@ -144,7 +145,8 @@ fn parameter(segment: &str) -> Option<&str> {
     segment.strip_prefix('{')?.strip_suffix('}')
 }
 
-/// The segments of a path without parameter names, because routes must differ in more than these.
+/// The segments of a path without the names of parameters: two routes that differ only in these
+/// names are the same route.
 fn shape(path: &str) -> Vec<&str> {
     path.split('/').map(|segment| if parameter(segment).is_some() { "{}" } else { segment }).collect()
 }

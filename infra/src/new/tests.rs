@@ -1,4 +1,4 @@
-//! Rejected operations, and the files generated for valid ones.
+//! Tests which operations are rejected, and which files are generated for valid ones.
 
 use super::*;
 use crate::operations;
@@ -9,7 +9,7 @@ fn asked([area, name, method, path]: [&str; 4]) -> anyhow::Result<NewOperation> 
     NewOperation::validate(OperationRequest { area, name, method, path, summary: None }, &root(), &operations::all())
 }
 
-/// The texts of the files created for these arguments.
+/// The texts of the files that these arguments create.
 fn texts(of: [&str; 4]) -> [String; 4] {
     texts::all(&asked(of).unwrap()).unwrap()
 }
@@ -51,7 +51,7 @@ fn an_invalid_operation_is_rejected_with_the_reason() {
 
 #[test]
 fn existing_files_are_not_overwritten() {
-    // In the area `users`, `accounts` is a folder of modules, and `restricted` an existing test.
+    // In the area `users`, `accounts` is a folder of modules, and `restricted` is an existing test.
     for name in ["accounts", "restricted"] {
         let error = asked(["users", name, "GET", "/api/v1/notes"]).unwrap().files(&root()).unwrap_err();
         assert!(error.to_string().contains("exists: choose another name"), "{error}");

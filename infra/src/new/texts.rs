@@ -1,4 +1,4 @@
-//! The texts of a new operation's files, rendered from the templates in `infra/new/`.
+//! The texts of the files of a new operation, rendered from the templates in `infra/new/`.
 
 use api::http::Verb;
 use api::http::version::gateway_path;
@@ -13,31 +13,31 @@ const LAMBDA: Source = ("lambda.rs", include_str!("../../new/lambda.rs.j2"));
 const TEST: Source = ("test.rs", include_str!("../../new/test.rs.j2"));
 const EVENT: Source = ("event", include_str!("../../new/event.j2"));
 
-/// Example ids for path parameters, as in the events of other operations.
+/// Example ids for path parameters; events of other operations use the same ids.
 const KNOWN: [(&str, &str); 2] = [("user_id", "0f9b6c1e-2f4b-4d7a-8a34-5b9f0c6d7e81"), ("team_id", "8d3c1b0a-6f2e-4a59-9c7d-1e2f3a4b5c6d")];
 
 #[derive(Serialize)]
 struct Context<'a> {
     area: &'a str,
-    /// The name of the operation, beginning with its area.
+    /// The name of the operation, which begins with its area.
     name: String,
     module: String,
-    /// The prefix of the operation's type names.
+    /// The prefix of the names of the operation's types.
     r#type: String,
     method: &'static str,
     path: &'a str,
     summary: &'a str,
-    /// The summary with a lowercase initial, as part of a sentence.
+    /// The summary with a lowercase initial, for use within a sentence.
     brief: String,
     parameters: Vec<Parameter<'a>>,
-    /// The field of the request body, if the method has a body.
+    /// The field of the request body, if requests with this method have a body.
     body: Option<&'static str>,
     /// The path of the example request.
     example: String,
     route_key: String,
-    /// The path parameters as API Gateway passes them, including the version.
+    /// The path parameters as API Gateway passes them, including the API's version.
     path_parameters: Vec<(&'a str, String)>,
-    /// The body of the example request; `quoted` is the same body as a JSON string.
+    /// The body of the example request. `quoted` is this body as a JSON string.
     sent: String,
     quoted: String,
 }

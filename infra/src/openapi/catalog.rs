@@ -1,5 +1,5 @@
-//! Every error code of both APIs, with its status and explanation, as on the page that errors link
-//! to.
+//! Every error code of both APIs, with its status and its explanation, as on the page to which
+//! errors link.
 
 use std::borrow::Cow;
 
@@ -7,12 +7,12 @@ use api::content::Problem;
 use errors::{ErrorCode, KnownError};
 use serde::Serialize;
 
-/// The entry of a code in the catalog.
+/// The entry for a code in the catalog.
 #[derive(Debug, Serialize)]
 pub struct CodeEntry {
     pub code: &'static str,
     pub status: u16,
-    /// When the error is returned.
+    /// The situation in which the error is returned.
     pub text: String,
     /// Advice for the developer who receives the error.
     pub hint: Cow<'static, str>,
@@ -20,7 +20,7 @@ pub struct CodeEntry {
     pub details: Vec<String>,
 }
 
-/// The product API's codes, then the content API's.
+/// The codes of the product API, followed by those of the content API.
 pub fn entries() -> Vec<CodeEntry> {
     let content = Problem::ALL.map(|problem| CodeEntry {
         code: problem.code(),

@@ -1,13 +1,13 @@
-//! Adds `additionalProperties: false`, which derived schemas lack, to objects that may have no
-//! other fields.
+//! Adds `additionalProperties: false` to the schemas of objects that may have no other fields,
+//! because derived schemas lack it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use utoipa::openapi::schema::AdditionalProperties;
 use utoipa::openapi::{RefOr, Schema};
 
-/// Closes the named schemas that `roots` refer to, directly or not. Parts of an `allOf` stay open,
-/// because a closed part would reject the other parts' fields.
+/// Closes the named schemas to which `roots` refer, directly or indirectly. The parts of an `allOf`
+/// stay open, because a closed part would reject the fields of the other parts.
 pub(super) fn close_reachable<'a>(components: &mut BTreeMap<String, RefOr<Schema>>, roots: impl Iterator<Item = &'a RefOr<Schema>>) {
     let mut seen = BTreeSet::new();
     let mut waiting: Vec<String> = roots.flat_map(names).collect();
@@ -22,8 +22,8 @@ pub(super) fn close_reachable<'a>(components: &mut BTreeMap<String, RefOr<Schema
     }
 }
 
-/// Closes an object schema, and the object schemas written inline in its properties and
-/// alternatives. The elements of arrays and the parts of an `allOf` stay open.
+/// Closes the schema of an object, and the schemas of objects that are written inline in its
+/// properties and alternatives. The elements of arrays and the parts of an `allOf` stay open.
 pub(super) fn close_one(schema: &mut RefOr<Schema>) {
     let RefOr::T(schema) = schema else { return };
     match schema {
@@ -37,7 +37,7 @@ pub(super) fn close_one(schema: &mut RefOr<Schema>) {
     }
 }
 
-/// The names of the schemas that a schema refers to, except for parts of an `allOf`.
+/// The names of the schemas to which a schema refers, except for the parts of an `allOf`.
 fn names(schema: &RefOr<Schema>) -> Vec<String> {
     match schema {
         RefOr::Ref(reference) => reference.ref_location.rsplit('/').next().map(str::to_owned).into_iter().collect(),

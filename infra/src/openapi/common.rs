@@ -1,5 +1,6 @@
-//! Errors shared by operations: those returned by the layers and extractors of an interface, such
-//! as the access-level check. A route lists only the additional errors of its operation.
+//! Errors that operations share: the layers and extractors of an interface return them, for example
+//! the check of the access level. A route lists only the errors that its operation returns in
+//! addition.
 
 use std::collections::BTreeSet;
 
@@ -11,11 +12,11 @@ use wire::level::Level;
 
 use crate::operation::Operation;
 
-/// Errors of every operation of the product API.
+/// Errors that every operation of the product API may return.
 const EVERY: &[&str] = &["INTERNAL_ERROR"];
-/// Errors of operations that use the table.
+/// Errors of operations that read or write the table.
 const TABLE: &[&str] = &["SERVICE_UNAVAILABLE"];
-/// Errors of operations that read a path, a query or a body.
+/// Errors of operations that parse a path, a query or a body.
 const INPUT: &[&str] = &["SCHEMA_ERROR"];
 /// Errors of operations whose method allows a body.
 const BODY: &[&str] = &["BODY_PARSING_ERROR", "BODY_TOO_LARGE", "UNSUPPORTED_CONTENT_ENCODING"];
@@ -42,19 +43,19 @@ const ACCESS: &[&str] = &[
     "UNPARSABLE_ACCESS_TOKEN",
     "UNPARSABLE_ADMIN_ACCESS_TOKEN",
 ];
-/// Errors of operations open to client access.
+/// Errors of operations that client access may call.
 const CLIENT: &[&str] = &["INVALID_PUBLISHABLE_CLIENT_KEY", "PUBLISHABLE_CLIENT_KEY_REQUIRED_FOR_PROJECT"];
-/// Errors of operations closed to client access.
+/// Errors of operations that client access may not call.
 const NO_CLIENT: &[&str] = &["INSUFFICIENT_ACCESS_TYPE"];
 /// Errors of operations that evaluate `If-Match`.
 const VERSION: &[&str] = &["PRECONDITION_FAILED"];
 /// Errors of rate-limited operations.
 const LIMIT: &[&str] = &["RATE_LIMITED"];
-/// Errors for unknown paths and wrong methods.
+/// Errors for unknown paths and unsupported methods.
 pub const ANYWHERE: &[&str] = &["ROUTE_NOT_FOUND", "METHOD_NOT_ALLOWED"];
 
-/// Every code that an operation may return: the codes that its route lists, and the shared ones.
-/// Empty for operations for agents, which have the errors of JSON-RPC, and for pages.
+/// Every code that an operation may return: those that its route lists, and those that operations
+/// share. Empty for pages and for operations for agents, which use the errors of JSON-RPC.
 pub fn codes(operation: &Operation) -> BTreeSet<&'static str> {
     let own = operation.route.codes();
     match operation.route.interface {
@@ -90,7 +91,8 @@ fn shared_codes(operation: &Operation) -> Vec<&'static [&'static str]> {
     groups
 }
 
-/// The status of a code in the interface's catalog; `None` if it is not in the catalog.
+/// The status of a code in the interface's catalog; `None` if the catalog does not contain the
+/// code.
 pub fn status(interface: Interface, code: &str) -> Option<StatusCode> {
     match interface {
         Interface::Content | Interface::Agents | Interface::Pages => {

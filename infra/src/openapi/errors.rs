@@ -1,5 +1,5 @@
-//! The bodies of errors: a schema for each of the two APIs, and one for operations with OAuth
-//! errors. They list every code of the catalogs.
+//! The bodies of errors: a schema for each of the two APIs, and a schema for operations with OAuth
+//! errors. The schemas list every code of the catalogs.
 
 use std::fmt::Write as _;
 
@@ -17,11 +17,11 @@ use super::catalog;
 pub(super) const CONTENT: &str = "ContentError";
 /// The name of the schema for errors of the product API.
 pub(super) const PRODUCT: &str = "ProductError";
-/// The name of the schema for OAuth errors (`BodyRule::OauthForm`).
+/// The name of the schema for errors of OAuth operations (`BodyRule::OauthForm`).
 pub(super) const OAUTH: &str = "OauthError";
 const CODE: &str = "ProductErrorCode";
-/// The description of `details`. Names no properties, because generated clients would drop all
-/// others.
+/// The description of `details`. This schema names no properties, because generated clients would
+/// drop all properties that it does not name.
 const DETAILS: &str = "The details of the error. Their fields depend on the code; see the list of codes. Those of `SCHEMA_ERROR` \
                        have `problems`, a list of objects with two strings: `path`, the place of a wrong value, such as \
                        `body.primary_email`, and `problem`, what is wrong with it, such as `is required`.";
@@ -31,7 +31,7 @@ pub(super) fn schemas() -> [(String, RefOr<Schema>); 4] {
     schemas.map(|(name, schema)| (name.to_owned(), schema.into()))
 }
 
-/// The name of the schema for an operation's errors.
+/// The name of the schema for the errors of an operation.
 pub(super) fn name(route: &Route) -> &'static str {
     match route.interface {
         Interface::Content | Interface::Agents | Interface::Pages => CONTENT,
@@ -90,8 +90,9 @@ fn with_code(error: ObjectBuilder, description: &str) -> ObjectBuilder {
         .property("request_id", text().description(Some("Id of the request in the logs, for errors with a status of 500 and above.")))
 }
 
-/// The schema of a code: an enumeration described by each code's status and the fields of its
-/// details. Sorted by name, so that rows can be moved within the source.
+/// The schema of a code: an enumeration whose description contains the status of each code and the
+/// fields of its details. The codes are sorted by name, so that rows can be moved within the
+/// source.
 fn code() -> Schema {
     let mut description = "| code | status | details |\n|---|---|---|\n".to_owned();
     let mut entries = catalog::entries();

@@ -1,8 +1,8 @@
-//! Descriptions, by name, of fields and parameters with the same meaning everywhere:
-//! `glossary.txt`.
+//! Descriptions of fields and parameters that mean the same everywhere, by name: `glossary.txt`.
 //!
-//! A description of the field itself, or of the schema it refers to, takes precedence. The glossary
-//! saves many repeated descriptions. The contract tests report fields without any description.
+//! The description of a field, or of the schema to which it refers, takes precedence. The glossary
+//! makes many repeated descriptions unnecessary. The contract tests report fields that have no
+//! description at all.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 pub(super) const GLOSSARY: &str = include_str!("glossary.txt");
 
-/// Adds the missing descriptions to a document.
+/// Adds missing descriptions to a document.
 pub(super) fn describe(document: &mut Value) {
     let glossary: BTreeMap<&str, &str> = GLOSSARY.lines().filter_map(|line| line.split_once(" = ")).collect();
     let described = described_schemas(document);
@@ -26,7 +26,7 @@ pub(super) fn describe(document: &mut Value) {
     });
 }
 
-/// References to schemas with their own descriptions.
+/// References to schemas that have a description.
 fn described_schemas(document: &Value) -> Vec<String> {
     let schemas = document["components"]["schemas"].as_object().into_iter().flatten();
     schemas.filter(|(_, schema)| schema["description"].is_string()).map(|(name, _)| format!("#/components/schemas/{name}")).collect()

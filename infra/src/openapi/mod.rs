@@ -1,8 +1,8 @@
-//! The OpenAPI 3.1 document. It describes every operation by its route, its handler's types, and
-//! the errors it may return.
+//! The OpenAPI 3.1 document. The document describes every operation by its route, the types of its
+//! handler, and the errors that it may return.
 //!
-//! The types provide parameters, bodies and responses; [`common`] adds the shared errors. Nothing
-//! is handwritten for single operations.
+//! Parameters, bodies and responses come from the types; [`common`] adds the errors that operations
+//! share. No part of the document is written by hand for a single operation.
 
 pub mod catalog;
 mod closed;
@@ -33,7 +33,7 @@ const DESCRIPTION: &str = "Two APIs of one service: the content API (apps, posts
     (users, sign-in, sessions, emails, the project itself).\n\nCallers of the product API authenticate by headers; \
     see the security schemes. Every header `X-Service-…` may also be written `X-Stack-…` or `X-Hexclave-…`.";
 
-/// The names and descriptions of the areas, in the order of the document.
+/// The names and descriptions of the areas, in the order in which the document lists them.
 const AREAS: [(&str, &str); 10] = [
     ("content", "Public content: apps, posts, the site"),
     ("auth", "Signing up, signing in, sessions, tokens, OAuth"),
@@ -47,12 +47,12 @@ const AREAS: [(&str, &str); 10] = [
     ("edge", "The service itself"),
 ];
 
-/// The OpenAPI document for both APIs at one base URL.
+/// The OpenAPI document of both APIs, which have the same base URL.
 pub fn document(api_url: &str) -> OpenApi {
     document_of(&operations::of_apis(), api_url, api_url)
 }
 
-/// The OpenAPI document as JSON, with the descriptions of the glossary. The two APIs may have
+/// The OpenAPI document as JSON, including the descriptions of the glossary. The two APIs may have
 /// different base URLs.
 pub fn json(api_url: &str, site_url: &str) -> serde_json::Result<Value> {
     let mut document = serde_json::to_value(document_of(&operations::of_apis(), api_url, site_url))?;
@@ -90,14 +90,16 @@ pub fn document_of(operations: &[Operation], api_url: &str, site_url: &str) -> O
         .build()
 }
 
-/// The document as text, with a line per path and per schema, so that a change affects few lines.
+/// The document as text, with a line for each path and each schema, so that a change affects few
+/// lines.
 pub fn lines(document: &Value) -> String {
     let mut text = String::new();
     write_lines(document, &["paths", "components", "schemas"], &mut text);
     text + "\n"
 }
 
-/// Writes an object with a line per field; likewise the values of fields named in `divided`.
+/// Writes an object with a line for each field, and does the same with the values of the fields
+/// named in `divided`.
 fn write_lines(value: &Value, divided: &[&str], text: &mut String) {
     let Value::Object(object) = value else { return text.push_str(&value.to_string()) };
     text.push('{');
@@ -110,7 +112,7 @@ fn write_lines(value: &Value, divided: &[&str], text: &mut String) {
     text.push_str("\n}");
 }
 
-/// The names of inner types with different definitions in different operations, which would make
+/// The names of inner types that are defined differently in different operations, which would make
 /// the document wrong.
 pub fn clashes(operations: &[Operation]) -> BTreeSet<String> {
     Schemas::of(operations).clashes().clone()

@@ -22,7 +22,8 @@ use crate::operation::Operation;
 const JSON: &str = "application/json";
 const FORM: &str = "application/x-www-form-urlencoded";
 
-/// The documentation of an operation; `site_url` is the base URL of the content API, if different.
+/// The documentation of an operation. `site_url` is the base URL of the content API, if it is a
+/// different one.
 pub(super) fn describe(operation: &Operation, schemas: &Schemas, site_url: Option<&str>) -> OperationBuilder {
     let (route, description) = (&operation.route, &operation.description);
     let is_content = route.interface == Interface::Content;
@@ -69,8 +70,7 @@ fn parameters(operation: &Operation) -> Vec<Parameter> {
         objects(&described.schema).into_iter().flat_map(|object| parameters_of(object, &place)).collect()
     };
     let (mut path, query) = (of(&operation.description.path, ParameterIn::Path), of(&operation.description.query, ParameterIn::Query));
-    // If a handler parses its path itself, there is no type for the path, but the route has the
-    // names.
+    // If a handler parses its path without a type, the names of the parameters come from the route.
     for name in path_names(operation.route.path) {
         if !path.iter().any(|parameter| parameter.name == name) {
             let text = ObjectBuilder::new().schema_type(Type::String);
@@ -81,7 +81,7 @@ fn parameters(operation: &Operation) -> Vec<Parameter> {
     }
     let condition = operation.description.takes_version.then(if_match);
     let mut parameters: Vec<Parameter> = path.into_iter().chain(query).chain(condition).collect();
-    // Required parameters come first; otherwise they are in the order of the type's fields.
+    // Required parameters come first, and otherwise the order is that of the type's fields.
     parameters.sort_by_key(|parameter| matches!(parameter.required, Required::False));
     parameters
 }
@@ -96,13 +96,13 @@ fn if_match() -> Parameter {
         .build()
 }
 
-/// The names in the `{name}` segments of a path.
+/// The names in the segments `{name}` of a path.
 fn path_names(path: &str) -> impl Iterator<Item = &str> {
     path.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'))
 }
 
-/// The objects that a schema consists of: a single object, or the parts of an `allOf` for a
-/// flattened type; otherwise empty.
+/// The objects that make up a schema: a single object or, for a flattened type, the parts of an
+/// `allOf`; otherwise, the list is empty.
 fn objects(schema: &RefOr<Schema>) -> Vec<&Object> {
     match schema {
         RefOr::T(Schema::Object(object)) => vec![object],
@@ -143,7 +143,7 @@ fn has_required_field(schema: &RefOr<Schema>) -> bool {
 fn answers(operation: &Operation, schemas: &Schemas, is_content: bool) -> BTreeMap<StatusCode, Response> {
     let mut answers = errors_by_status(operation);
     let text = || Content::new(Some(ObjectBuilder::new().schema_type(Type::String)));
-    // Operations that are opened in a browser may also return errors as pages.
+    // Operations that a browser opens may also return errors as pages.
     if let Some(page) = operation.description.text.filter(|media_type| *media_type == "text/html") {
         for answer in answers.values_mut() {
             answer.content.insert(page.to_owned(), text().into());
@@ -179,7 +179,7 @@ fn answers(operation: &Operation, schemas: &Schemas, is_content: bool) -> BTreeM
     answers
 }
 
-/// The schema of a document by its media type; without a type if parsers differ.
+/// The schema of a document of this media type; without a type if parsers differ.
 fn document(media_type: &str) -> Object {
     let is_json = media_type == JSON || media_type.ends_with("+json");
     let is_binary = matches!(media_type, "image/*" | "application/gzip");
@@ -194,8 +194,9 @@ fn document(media_type: &str) -> Object {
     ObjectBuilder::new().schema_type(schema_type).format(format).build()
 }
 
-/// The responses of an agent endpoint other than the result of a call. They have none of this
-/// service's error codes, because the protocols have their own codes in the body.
+/// The responses of an agent endpoint that are not the result of a call. The responses do not
+/// contain this service's error codes, because the protocols define error codes, which are in the
+/// body.
 fn refusals_of_agents(operation: &Operation, schemas: &Schemas) -> impl Iterator<Item = (StatusCode, Response)> {
     let body = |description: &str| {
         let response = ResponseBuilder::new().description(description);
@@ -218,12 +219,12 @@ fn header(description: &str) -> utoipa::openapi::Header {
     HeaderBuilder::new().schema(Some(ObjectBuilder::new().schema_type(Type::String))).description(Some(description)).build()
 }
 
-/// The error responses by status, described by their codes.
+/// The error responses by status, each described by its codes.
 fn errors_by_status(operation: &Operation) -> BTreeMap<StatusCode, Response> {
     let route = &operation.route;
     let mut by_status: BTreeMap<StatusCode, Vec<&str>> = BTreeMap::new();
     for code in common::codes(operation) {
-        // A code without a status is missing from the catalogs; the contract tests report that.
+        // A code without a status is missing from the catalogs, which the contract tests report.
         if let Some(status) = common::status(route.interface, code) {
             by_status.entry(status).or_default().push(code);
         }

@@ -1,9 +1,9 @@
-//! The document's schemas, which operations refer to by name.
+//! The schemas of the document, to which operations refer by name.
 //!
-//! A schema's name is the last path segment of its type, so types may share a name (such as
-//! `Data<App>` and `Data<Site>`). Different bodies and responses with the same name are written
-//! inline. Different *inner* types with the same name would make the document wrong;
-//! [`Schemas::clashes`] finds them.
+//! The name of a schema is the last path segment of its type, so two types can have the same name
+//! (for example `Data<App>` and `Data<Site>`). If different bodies or responses have the same name,
+//! they are written inline. Different *inner* types with the same name would make the document
+//! wrong, so [`Schemas::clashes`] finds them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ use crate::operation::Operation;
 #[derive(Default)]
 pub(super) struct Schemas {
     components: BTreeMap<String, RefOr<Schema>>,
-    /// The names of bodies and responses to write inline.
+    /// The names of bodies and responses that are written inline.
     inline: BTreeSet<String>,
     inner: BTreeSet<String>,
     clashes: BTreeSet<String>,
@@ -31,8 +31,8 @@ fn described(operation: &Operation) -> impl Iterator<Item = &SchemaParts> {
     bodies(operation).chain(&operation.description.path).chain(&operation.description.query)
 }
 
-/// The types that allow no additional fields: bodies, except the few that ignore unknown fields,
-/// and responses of the content API. Responses of the product API may get new fields.
+/// The types that allow no additional fields: responses of the content API, and all bodies except
+/// the few that ignore unknown fields. Responses of the product API may get new fields.
 fn closed_roots(operation: &Operation) -> impl Iterator<Item = &SchemaParts> {
     let is_content = operation.route.interface == Interface::Content;
     operation
@@ -81,8 +81,8 @@ impl Schemas {
         }
     }
 
-    /// The schema of a body or a response: a reference by name, or inline. With `closed`, an inline
-    /// schema allows only the listed fields; named schemas are already closed.
+    /// The schema of a body or response: a reference by name, or the schema inline. With `closed`,
+    /// an inline schema allows only the fields that it lists; named schemas are already closed.
     pub(super) fn whole(&self, described: &SchemaParts, closed: bool) -> RefOr<Schema> {
         if !self.inline.contains(&described.name) {
             return RefOr::Ref(Ref::from_schema_name(&described.name));
@@ -102,7 +102,7 @@ impl Schemas {
         self.components
     }
 
-    /// The names of inner types with different definitions in different operations.
+    /// The names of inner types that are defined differently in different operations.
     pub(super) fn clashes(&self) -> &BTreeSet<String> {
         &self.clashes
     }

@@ -1,11 +1,11 @@
-//! Authentication: the product API's headers as security schemes, and the headers required by each
-//! access level.
+//! Authentication: the headers of the product API as security schemes, and the headers that each
+//! access level requires.
 
 use utoipa::openapi::SecurityRequirement;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityScheme};
 use wire::level::Level;
 
-/// A header for authentication: a credential, the access level or the project.
+/// A header for authentication, which contains a credential, the access level or the project.
 pub(super) struct Scheme {
     pub(super) name: &'static str,
     header: &'static str,
@@ -56,12 +56,12 @@ fn all_of(keys: &[&str]) -> SecurityRequirement {
     keys.iter().fold(always, |requirement, key| requirement.add(*key, [""; 0]))
 }
 
-/// The combinations of headers that prove an access level; any one of them is enough.
+/// The combinations of headers that prove an access level; each of them is sufficient.
 pub(super) fn requirements(level: Option<Level>) -> Vec<SecurityRequirement> {
     let (client, server, admin) = (["publishableClientKey"], ["secretServerKey"], ["superSecretAdminKey"]);
     let with_user = ["publishableClientKey", "accessToken"];
     match level {
-        // An empty list means that no header is required.
+        // An empty list means that no headers are required.
         None => Vec::new(),
         Some(Level::Client) => vec![all_of(&client), all_of(&with_user), all_of(&server), all_of(&admin)],
         Some(Level::Server) => vec![all_of(&server), all_of(&admin)],

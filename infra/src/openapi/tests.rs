@@ -1,4 +1,4 @@
-//! Tests of the document, mostly with sample operations of different kinds.
+//! Tests the document, mostly with sample operations of different kinds.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -45,7 +45,7 @@ struct EditedEmail {
     id: String,
 }
 
-/// An operation with these types for its two arguments and its response.
+/// An operation whose two arguments and response have these types.
 fn operation<A: Describe, B: Describe, R: Describe>(route: Route) -> Operation {
     let mut description = Description::default();
     A::describe(&mut description);

@@ -1,5 +1,5 @@
-//! The files loaded by pages. Each URL has a version that depends on the content, so browsers may
-//! cache the file forever.
+//! The files that pages load. Each URL contains a version that depends on the file's content, so
+//! browsers may cache the file forever.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use minijinja::{Error, ErrorKind};
 use site::look::{ICON, STYLE, version};
 
-/// A file loaded by pages, with its name, media type and content.
+/// A file that pages load, with its name, media type and content.
 #[derive(Debug, Clone, Copy)]
 pub struct Asset {
     pub name: &'static str,
@@ -26,7 +26,7 @@ macro_rules! assets {
     };
 }
 
-/// The files loaded by pages, except documents' pictures and the console's own files.
+/// The files that pages load, except for the pictures of documents and the files of the console.
 pub const ASSETS: [Asset; 6] = assets![
     "live.js" is JAVASCRIPT,
     "page.js" is JAVASCRIPT,
@@ -34,7 +34,7 @@ pub const ASSETS: [Asset; 6] = assets![
     "theme.js" is JAVASCRIPT,
 ];
 
-/// The version of each asset by name: the beginning of its content's digest.
+/// The version of each asset by name, which is the beginning of the digest of its content.
 static VERSIONS: LazyLock<BTreeMap<&str, String>> =
     LazyLock::new(|| ASSETS.iter().map(|asset| (asset.name, version(asset.content))).collect());
 
@@ -44,13 +44,13 @@ impl Asset {
         FOUND.iter().find(|asset| asset.name == name)
     }
 
-    /// The version of the asset, which changes with its content.
+    /// The version of the asset, which changes whenever its content changes.
     pub fn version(&self) -> &'static str {
         VERSIONS.get(self.name).map_or("", String::as_str)
     }
 }
 
-/// The URL of an asset, for templates.
+/// The URL of an asset, for use in templates.
 pub(super) fn url(name: &str) -> Result<String, Error> {
     let asset = Asset::find(name).ok_or_else(|| Error::new(ErrorKind::InvalidOperation, format!("unknown asset {name}")))?;
     Ok(format!("/assets/{name}?v={}", asset.version()))

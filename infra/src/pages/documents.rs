@@ -1,8 +1,9 @@
-//! The documents of `docs/` as pages: Markdown with anchors, copy buttons, and links between the
-//! pages.
+//! Renders the documents of `docs/` as pages: Markdown with anchors, copy buttons and links between
+//! the pages.
 //!
-//! A document's URL is `/docs/` and its path without `.md`. An `index.md` is at the URL of its
-//! folder, a picture at its own path. HTML within Markdown is shown as text.
+//! The URL of a document is `/docs/` followed by its path without `.md`. For an `index.md`, it is
+//! the URL of the folder. The URL of a picture contains the whole path. HTML in the Markdown is
+//! shown as text.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -16,10 +17,10 @@ use site::markdown::{OPTIONS, TABLE_END, TABLE_START, anchor};
 use super::{ERRORS_HREF, Frame};
 use crate::embedded::{DOCUMENTS, PICTURES};
 
-/// The base URL in the documents' examples, replaced by the actual one.
+/// The base URL in the examples of documents, which pages replace by the actual one.
 const EXAMPLE_URL: &str = "http://localhost:8787";
 
-/// A document; its name is its path without `.md`.
+/// A document, whose name is its path without `.md`.
 #[derive(Debug, Clone, Copy)]
 pub struct Document {
     pub name: &'static str,
@@ -31,7 +32,8 @@ pub fn all() -> impl Iterator<Item = Document> {
     DOCUMENTS.iter().map(|(name, text)| Document { name, text })
 }
 
-/// The SVG picture of `docs/pictures/` at a path below `/docs`, without the leading slash.
+/// The SVG picture in `docs/pictures/` with this path below `/docs`, given without the leading
+/// slash.
 pub fn picture(path: &str) -> Option<&'static str> {
     let name = path.strip_prefix("pictures/")?.strip_suffix(".svg")?;
     PICTURES.iter().find(|(known, _)| *known == name).map(|(_, svg)| *svg)
@@ -50,23 +52,23 @@ struct Line {
 }
 
 impl Document {
-    /// The document at a path below `/docs`, without the leading slash.
+    /// The document with this path below `/docs`, given without the leading slash.
     pub fn find(path: &str) -> Option<Self> {
         all().find(|document| document.href() == href(path))
     }
 
-    /// The URL of the document's page.
+    /// The URL of the page that shows the document.
     pub fn href(&self) -> String {
         href(self.name.strip_suffix("index").filter(|folder| folder.is_empty() || folder.ends_with('/')).unwrap_or(self.name))
     }
 
-    /// The first heading of the document, or its name if it has none.
+    /// The first heading of the document or, if it has no heading, its name.
     pub fn title(&self) -> String {
         let heading = self.text.lines().find_map(|line| line.strip_prefix("# "));
         heading.unwrap_or(self.name).replace('`', "")
     }
 
-    /// The page of the document, for a service at `api_url`.
+    /// The page that shows the document, for a service at `api_url`.
     pub fn page(&self, frame: &Frame, api_url: &str) -> anyhow::Result<String> {
         let html = self.html(api_url).html;
         frame.page(
@@ -78,7 +80,7 @@ impl Document {
         )
     }
 
-    /// The text of the document as HTML, with lists of its links and of broken links.
+    /// The text of the document as HTML, with lists of all links and of broken links.
     pub fn html(&self, api_url: &str) -> RenderedDocument {
         let text = self.text.replace(EXAMPLE_URL, api_url.trim_end_matches('/'));
         render(&text, self.name)
@@ -89,9 +91,9 @@ fn href(path: &str) -> String {
     format!("/docs/{path}").trim_end_matches('/').to_owned()
 }
 
-/// The documents as grouped in the sidebar. Documents without a folder form the first group, and
-/// each group begins with the document that lists the others: `index`, or `contract` in the group
-/// `api`, because the reference is at `/docs/api`.
+/// The documents in the groups that the sidebar shows. Documents without a folder form the first
+/// group. Each group begins with the document that lists the others: `index` or, because the
+/// reference is at `/docs/api`, `contract` in the group `api`.
 pub(super) fn groups() -> impl Serialize + use<> {
     let mut groups: BTreeMap<String, Vec<Document>> = BTreeMap::new();
     for document in all() {
@@ -102,7 +104,7 @@ pub(super) fn groups() -> impl Serialize + use<> {
         let is_first = |name: &str| ["index", "contract"].iter().any(|first| name.ends_with(first));
         documents.sort_by_key(|document| (!is_first(document.name), !document.name.ends_with("getting-started"), document.name));
         let mut name = folder.replace(['-', '/'], " ");
-        // "api" is an abbreviation, so all of it is capitalized.
+        // "api" is an abbreviation, so all its letters are capitalized.
         let initial = if name == "api" { ..3 } else { ..1 };
         name.get_mut(initial).map(str::make_ascii_uppercase);
         Group { name, documents: documents.iter().map(|document| Line { title: document.title(), href: document.href() }).collect() }
@@ -114,16 +116,16 @@ pub(super) fn groups() -> impl Serialize + use<> {
 #[derive(Debug, Default)]
 pub struct RenderedDocument {
     pub html: String,
-    /// The ids of its headings.
+    /// The ids of the document's headings.
     pub anchors: Vec<String>,
-    /// The links to documents and their sections, as on pages.
+    /// The links to documents and their sections, in the form in which pages contain them.
     pub links: Vec<String>,
-    /// Links that lead neither to a document nor to a website, and pictures outside
+    /// Links that lead neither to a document nor to a website, and pictures that are not in
     /// `docs/pictures/`.
     pub broken: Vec<String>,
 }
 
-/// The ids of a document's headings.
+/// The ids of the headings in a document.
 pub fn anchors(text: &str) -> Vec<String> {
     render(text, "index").anchors
 }
@@ -185,11 +187,11 @@ fn render(text: &str, name: &str) -> RenderedDocument {
     rendered
 }
 
-/// The button next to code; it needs scripts.
+/// The button next to code, which works only with scripts.
 const COPY: &str = "<button type=\"button\" class=\"copy quiet\">Copy</button>";
 
-/// The URL of a link on pages. In Markdown, a link to another document is the path of its file,
-/// relative to the linking file.
+/// The URL that a link has on pages. In Markdown, a link to another document is the path of the
+/// document's file, relative to the file that contains the link.
 fn target(url: &str, name: &str, rendered: &mut RenderedDocument) -> CowStr<'static> {
     let is_web = ["http://", "https://", "mailto:", "/"].iter().any(|start| url.starts_with(start));
     if is_web {
@@ -199,10 +201,11 @@ fn target(url: &str, name: &str, rendered: &mut RenderedDocument) -> CowStr<'sta
     let file = if path.is_empty() { Some(PathBuf::from(format!("{name}.md"))) } else { joined(name, path) };
     let found = file.and_then(|file| all().find(|document| Path::new(&format!("{}.md", document.name)) == file));
     let target = match found {
-        // The errors page has an anchor for each code, spelled as on the wire.
+        // The page about errors has an anchor for each code, spelled like the code.
         Some(document) if document.href() == ERRORS_HREF => format!("{}{}", document.href(), fragment.to_uppercase()),
         Some(document) => format!("{}{fragment}", document.href()),
-        // The link does not lead to a document, or has another scheme such as `javascript:`.
+        // The link does not lead to a document, or its scheme is not allowed, such as
+        // `javascript:`.
         None => {
             rendered.broken.push(url.to_owned());
             return "#".into();
@@ -212,8 +215,8 @@ fn target(url: &str, name: &str, rendered: &mut RenderedDocument) -> CowStr<'sta
     target.into()
 }
 
-/// The URL of a picture on pages. Only pictures in `docs/pictures/` are allowed, because pages load
-/// pictures only from this service.
+/// The URL that a picture has on pages. Only pictures in `docs/pictures/` are allowed, because
+/// pages may load pictures only from this service.
 fn source(url: &str, name: &str, rendered: &mut RenderedDocument) -> CowStr<'static> {
     let path = joined(name, url).and_then(|path| path.to_str().map(str::to_owned));
     match path.filter(|path| picture(path).is_some()) {
@@ -225,7 +228,7 @@ fn source(url: &str, name: &str, rendered: &mut RenderedDocument) -> CowStr<'sta
     }
 }
 
-/// Resolves a path relative to a document; `None` if it leaves the documents' folder.
+/// Resolves a path relative to a document; `None` if the path leaves the documents' folder.
 pub fn joined(name: &str, path: &str) -> Option<PathBuf> {
     let mut found = Path::new(name).parent().map(Path::to_owned).unwrap_or_default();
     for component in Path::new(path).components() {
@@ -248,7 +251,7 @@ mod tests {
     fn every_link_of_the_documents_leads_to_an_existing_document_and_heading() {
         let mut anchors: BTreeMap<String, Vec<String>> =
             all().map(|document| (document.href(), document.html(EXAMPLE_URL).anchors)).collect();
-        // This page is not rendered from the Markdown.
+        // The page about errors is not rendered from Markdown.
         anchors.insert(ERRORS_HREF.to_owned(), catalog::entries().iter().map(|entry| entry.code.to_owned()).collect());
         for document in all() {
             let rendered = document.html(EXAMPLE_URL);

@@ -1,4 +1,4 @@
-//! The page that explains every error code; errors link to the anchor of their code.
+//! The page that explains every error code; each error links to the anchor of its code.
 
 use errors::KnownError;
 use http::StatusCode;
@@ -28,7 +28,7 @@ struct CodeExplanation {
     #[serde(flatten)]
     entry: CodeEntry,
     reason: &'static str,
-    /// The operations that list this error in their routes; none if it is only shared.
+    /// The operations whose routes list this error; empty if operations only share the error.
     operations: Vec<Link>,
 }
 

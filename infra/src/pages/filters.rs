@@ -14,7 +14,8 @@ pub(super) fn add(environment: &mut Environment<'static>) {
     environment.add_filter("highlight", highlight);
 }
 
-/// A time as an element that scripts make relative or local; without scripts, it shows UTC.
+/// A time as an element that scripts turn into a relative or local time; without scripts, the
+/// element shows UTC.
 fn time(millis: i64, class: &str) -> Value {
     let Ok(moment) = Timestamp::from_millisecond(millis) else { return Value::from("") };
     let text = moment.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
@@ -22,19 +23,19 @@ fn time(millis: i64, class: &str) -> Value {
     Value::from_safe_string(format!("<time{class} datetime=\"{}\">{}</time>", HtmlEscape(&text), HtmlEscape(&shown)))
 }
 
-/// Code as HTML, with its syntax highlighted.
+/// Code as HTML with highlighted syntax.
 fn highlight(code: &str, language: &str) -> Value {
     Value::from_safe_string(site::code::highlighted(language, code))
 }
 
-/// A number with thousands separators.
+/// A number with separators between thousands.
 fn count(number: u64) -> String {
     let digits = number.to_string();
     let groups: Vec<&str> = digits.as_bytes().rchunks(3).rev().filter_map(|group| std::str::from_utf8(group).ok()).collect();
     groups.join(",")
 }
 
-/// An id, shortened in the middle if longer than 13 characters.
+/// An id, shortened in the middle if it is longer than 13 characters.
 fn short(id: &str) -> String {
     let characters: Vec<char> = id.chars().collect();
     match characters.len() {

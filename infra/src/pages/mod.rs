@@ -1,9 +1,9 @@
-//! How pages look: a common layout with navigation, a stylesheet, and the templates of the pages,
-//! from `infra/pages/`.
+//! The look of pages: a common layout with navigation, a stylesheet, and the templates of pages in
+//! `infra/pages/`.
 //!
-//! Except for the console, pages are HTML that works without scripts; scripts add copy buttons,
+//! All pages except the console are HTML that works without scripts. Scripts add copy buttons,
 //! relative times and live updates. Pages load only files of this service, such as
-//! [`assets::ASSETS`], so the content security policy ([`POLICY`](web_console::serve::POLICY)) can
+//! [`assets::ASSETS`]. So the content security policy ([`POLICY`](web_console::serve::POLICY)) can
 //! forbid inline code and other hosts.
 
 pub mod assets;
@@ -21,7 +21,7 @@ use web_console::{ENTRY, STYLE, placeholder};
 
 use crate::render;
 
-/// The URL of the page of all errors.
+/// The URL of the page about all errors.
 pub const ERRORS_HREF: &str = "/docs/errors";
 
 macro_rules! templates {
@@ -45,23 +45,23 @@ const TEMPLATES: [render::Source; 12] = templates![
     "reference.html.j2",
 ];
 
-/// An entry of the navigation.
+/// An entry in the navigation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Entry {
     pub label: &'static str,
     pub href: &'static str,
 }
 
-/// The navigation entries of the private pages, which show keys and emails on a developer's
-/// machine.
+/// The navigation entries of the private pages, which show keys and emails on the machine of a
+/// developer.
 pub const PRIVATE: [Entry; 3] =
     [Entry { label: "Console", href: "/console" }, Entry { label: "Inbox", href: "/inbox" }, Entry { label: "Outbox", href: "/outbox" }];
-/// The navigation entry of a console with a sign-in instead of private access.
+/// The navigation entry of a console that requires a sign-in and is not a private page.
 pub const CONSOLE: [Entry; 1] = [PRIVATE[0]];
 /// The navigation entries of the public pages.
 pub const PUBLIC: [Entry; 2] = [Entry { label: "Docs", href: "/docs" }, Entry { label: "API", href: "/docs/api" }];
 
-/// A link that a page offers as the next step.
+/// A link to a possible next step, which a page offers.
 #[derive(Debug, Clone, Serialize)]
 pub struct Link {
     pub label: String,
@@ -76,7 +76,7 @@ impl Link {
 
 /// Renders pages.
 pub struct Frame {
-    /// The templates, which are loaded for the first page, not at every start.
+    /// The templates, which are loaded when the first page is shown, rather than at every start.
     environment: LazyLock<anyhow::Result<Environment<'static>>>,
     navigation: Vec<Entry>,
 }
@@ -94,18 +94,18 @@ fn environment() -> anyhow::Result<Environment<'static>> {
 }
 
 impl Frame {
-    /// Creates a frame whose navigation includes the private pages if `has_private`.
+    /// Creates a frame. If `has_private`, its navigation includes the private pages.
     pub fn new(has_private: bool) -> Self {
         Self::beginning_with(if has_private { &PRIVATE } else { &[] })
     }
 
-    /// Creates a frame with these navigation entries before those of the public pages.
+    /// Creates a frame whose navigation shows these entries before those of the public pages.
     pub fn beginning_with(entries: &[Entry]) -> Self {
         Self { environment: LazyLock::new(environment), navigation: [entries, &PUBLIC].concat() }
     }
 
-    /// Renders the page of this template. `here` is the URL of the page's entry in the navigation;
-    /// empty if it has none.
+    /// Renders a page with this template. `here` is the URL of the page's entry in the navigation;
+    /// empty if the page has no entry.
     pub fn page(&self, template: &str, here: &str, page: impl Serialize) -> anyhow::Result<String> {
         let home = self.navigation.first().map_or("/docs", |entry| entry.href);
         let navigation = Value::from(Serde(&self.navigation));
@@ -115,7 +115,7 @@ impl Frame {
         rendered.with_context(|| format!("cannot render the page {template}"))
     }
 
-    /// Renders a page with a short message, and links to continue.
+    /// Renders a page with a short message, and with links to continue.
     pub fn message(&self, title: &str, text: &str, links: &[Link]) -> anyhow::Result<String> {
         self.page("message", "", serde_json::json!({ "title": title, "text": text, "links": links }))
     }

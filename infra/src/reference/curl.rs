@@ -1,4 +1,5 @@
-//! An example request for a shell. Keys appear as the variables of a gateway's `keys.env`.
+//! An example request as a shell command. Keys appear as variables, named as in a gateway's
+//! `keys.env`.
 
 use std::fmt::Write as _;
 
@@ -7,8 +8,8 @@ use serde_json::Value;
 use super::event::{self, Request};
 use super::example;
 
-/// A `curl` command that calls an operation, with the request from the operation's event, or else
-/// made from the schemas.
+/// A `curl` command that calls an operation. The request comes from the operation's event or, if it
+/// has none, is made from the schemas.
 pub(super) fn command(document: &Value, base: &str, method: &str, path: &str, operation: &Value) -> String {
     let id = operation["operationId"].as_str().unwrap_or_default();
     let request = event::request(id).unwrap_or_else(|| derived(document, path, operation));

@@ -1,12 +1,12 @@
-//! An event of `events/` as an example request.
+//! An event of `events/`, used as an example request.
 
 use serde_json::Value;
 
 use crate::embedded::EVENTS;
 
-/// A request without its credentials.
+/// A request without credentials.
 pub(super) struct Request {
-    /// The path with its parameters and query.
+    /// The path, including parameters and query.
     pub(super) path: String,
     pub(super) media_type: String,
     pub(super) body: Option<String>,

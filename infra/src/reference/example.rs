@@ -1,10 +1,10 @@
-//! Example values for a schema, of the right type and plausible for the field's name.
+//! Example values for schemas, with the right type and plausible for the name of the field.
 
 use serde_json::{Map, Value, json};
 
 use super::fields::resolve;
 
-/// How deep objects and lists may be nested.
+/// The maximum depth of nested objects and lists.
 const DEPTH: usize = 6;
 
 /// A request body with its required fields.
@@ -12,7 +12,7 @@ pub(super) fn body(document: &Value, schema: &Value) -> Value {
     Maker { document, is_whole: false }.value(schema, "", DEPTH)
 }
 
-/// A response with all its fields.
+/// A response with all of its fields.
 pub fn answer(document: &Value, schema: &Value) -> Value {
     Maker { document, is_whole: true }.value(schema, "", DEPTH)
 }
@@ -40,7 +40,7 @@ impl Maker<'_> {
         }
     }
 
-    /// A list of one element; empty if that would be `null`.
+    /// A list of one element; empty if the element would be `null`.
     fn list(&self, items: &Value, name: &str, depth: usize) -> Value {
         match self.value(items, name, depth - 1) {
             Value::Null => json!([]),
@@ -76,8 +76,8 @@ fn kind(schema: &Value) -> &str {
         Value::String(kind) => kind,
         Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).find(|kind| *kind != "null").unwrap_or("null"),
         _ if schema["items"].is_object() => "array",
-        // A choice between schemas is of the same kind as the first that is not `null`; if that is
-        // an object or a reference, it counts as an object.
+        // A choice between schemas has the kind of the first one that is not `null`, but counts as
+        // an object if that schema is an object or a reference.
         _ => match chosen(schema).map(kind) {
             Some(kind) if kind != "object" && chosen(schema).is_some_and(|choice| choice["$ref"].is_null()) => kind,
             _ => "object",
@@ -85,7 +85,7 @@ fn kind(schema: &Value) -> &str {
     }
 }
 
-/// The example time in milliseconds: 10 March 2026, 12:00 UTC.
+/// The time in examples, in milliseconds: 10 March 2026, 12:00 UTC.
 const MILLIS: i64 = 1_773_144_000_000;
 
 fn number(schema: &Value, name: &str) -> Value {

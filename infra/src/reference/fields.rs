@@ -1,31 +1,31 @@
-//! A schema as a list of fields, for developers who write bodies or parse responses.
+//! The fields of a schema as a list, for developers who write bodies or parse responses.
 
 use serde::Serialize;
 use serde_json::Value;
 
-/// How many levels of nested objects are shown.
+/// The number of levels of nested objects that are shown.
 const DEPTH: usize = 4;
 
-/// One field, or one parameter.
+/// A field or a parameter.
 #[derive(Debug, Serialize, PartialEq)]
 pub(super) struct Field {
-    /// The name with its parents, as in `user.id` and `items[].id`.
+    /// The name, preceded by the names of its parents, as in `user.id` and `items[].id`.
     pub(super) name: String,
     pub(super) kind: String,
     pub(super) required: bool,
     pub(super) text: String,
     pub(super) constraints: String,
-    /// Where a parameter is: path, query or header. Empty for a field.
+    /// The place of a parameter: path, query or header. Empty for a field.
     pub(super) place: String,
 }
 
-/// Resolves a reference; returns any other schema unchanged.
+/// Resolves a schema that is a reference; returns any other schema unchanged.
 pub(super) fn resolve<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
     let reference = schema["$ref"].as_str().and_then(|reference| document.pointer(reference.trim_start_matches('#')));
     reference.unwrap_or(schema)
 }
 
-/// The fields of an object's schema, including nested ones.
+/// The fields of the schema of an object, including nested fields.
 pub(super) fn fields(document: &Value, schema: &Value) -> Vec<Field> {
     let mut found = Vec::new();
     collect(document, schema, "", DEPTH, &mut found);
@@ -54,24 +54,24 @@ fn collect(document: &Value, schema: &Value, prefix: &str, depth: usize, found: 
     }
 }
 
-/// The names of a schema's fields without a description, including nested ones.
+/// The names of the fields of a schema that have no description, including nested fields.
 pub fn undescribed(document: &Value, schema: &Value) -> Vec<String> {
     fields(document, schema).into_iter().filter(|field| field.text.is_empty()).map(|field| field.name).collect()
 }
 
-/// The schemas that a schema combines or chooses from.
+/// The schemas that a schema combines, or between which it is a choice.
 fn parts(schema: &Value) -> impl Iterator<Item = &Value> {
     ["allOf", "oneOf", "anyOf"].into_iter().filter_map(|key| schema[key].as_array()).flatten()
 }
 
-/// For an array, the schema of its elements and the name suffix `[]`; for any other schema, the
-/// resolved schema and an empty suffix.
+/// For an array, the schema of its elements and the suffix `[]` for the name; for any other schema,
+/// the resolved schema and an empty suffix.
 fn element<'a>(document: &'a Value, schema: &'a Value) -> (&'a Value, &'static str) {
     let schema = resolve(document, schema);
     if schema["items"].is_object() { (&schema["items"], "[]") } else { (schema, "") }
 }
 
-/// One field, described by its schema.
+/// A field, as described by its schema.
 pub(super) fn field(document: &Value, name: &str, schema: &Value, required: bool) -> Field {
     let resolved = resolve(document, schema);
     let text = schema["description"].as_str().or(resolved["description"].as_str()).unwrap_or_default();

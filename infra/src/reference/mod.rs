@@ -1,6 +1,7 @@
-//! The API reference: a searchable index of all operations, and a page for each, both derived from
-//! the OpenAPI document so that they always agree. Example requests are the operations' events in
-//! `events/`, which the tests run, or else made from the schemas.
+//! The API reference: an index of all operations that can be searched, and a page for each
+//! operation. Index and pages are derived from the OpenAPI document, so that they always agree.
+//! Example requests are the operations' events in `events/`, which the tests run. For operations
+//! without an event, the requests are made from the schemas.
 
 mod curl;
 mod event;
@@ -17,17 +18,17 @@ pub use fields::undescribed;
 
 use crate::pages::Frame;
 
-/// The reference's entry in the navigation.
+/// The entry of the reference in the navigation.
 const HERE: &str = "/docs/api";
 
-/// The reference of an OpenAPI document.
+/// The reference that describes an OpenAPI document.
 pub struct Reference {
     base: String,
     areas: Vec<Area>,
     schemes: Vec<Scheme>,
 }
 
-/// The index of all operations, or of the operations that match a search.
+/// The index of all operations, or of those that match a search.
 #[derive(Serialize)]
 struct Index<'a> {
     base: &'a str,
@@ -70,7 +71,7 @@ impl Reference {
         self.areas.iter().flat_map(|area| &area.operations).map(|operation| operation.id.as_str())
     }
 
-    /// The index, limited to operations that contain every word of `query`.
+    /// The index of the operations that contain every word of `query`.
     pub fn index(&self, frame: &Frame, query: &str) -> anyhow::Result<String> {
         let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
         let areas: Vec<ListedArea<'_>> = self.areas.iter().map(|area| listed(area, &words)).collect();
@@ -78,7 +79,7 @@ impl Reference {
         frame.page("reference", HERE, Index { base: &self.base, query, count, areas, schemes: &self.schemes })
     }
 
-    /// The page of the operation with this id, if any.
+    /// The page of the operation with this id; `None` if there is no such operation.
     pub fn operation(&self, frame: &Frame, id: &str) -> Option<anyhow::Result<String>> {
         let found = |area: &&Area| area.operations.iter().any(|operation| operation.id == id);
         let area = self.areas.iter().find(found)?;

@@ -1,4 +1,4 @@
-//! The content of the reference's pages, taken from the OpenAPI document.
+//! The content of the pages of the reference, which is taken from the OpenAPI document.
 
 use std::collections::BTreeMap;
 
@@ -29,15 +29,15 @@ pub(super) struct Operation {
     body: Vec<Field>,
     curl: String,
     answers: Vec<Answer>,
-    /// The errors listed by the operation's route.
+    /// The errors that the operation's route lists.
     errors: Vec<ErrorRow>,
-    /// The errors shared by operations of this kind (`openapi::common`).
+    /// The errors that operations of this kind share (`openapi::common`).
     shared_errors: Vec<ErrorRow>,
-    /// The searched text, in lowercase.
+    /// The text that is searched, in lowercase.
     words: String,
 }
 
-/// An operation in a list.
+/// An operation in the index.
 #[derive(Serialize)]
 pub(super) struct Line<'a> {
     pub(super) id: &'a str,
@@ -63,7 +63,7 @@ struct ErrorRow {
     text: String,
 }
 
-/// A header for authentication: a credential, the access level or the project.
+/// A header for authentication, which contains a credential, the access level or the project.
 #[derive(Serialize)]
 pub(super) struct Scheme {
     header: String,
@@ -94,7 +94,7 @@ pub(super) fn schemes(document: &Value) -> Vec<Scheme> {
     schemes.map(|scheme| Scheme { header: text(&scheme["name"]), text: text(&scheme["description"]) }).collect()
 }
 
-/// The areas in the document's order, with their operations, sorted by path.
+/// The areas in the order of the document, with their operations, sorted by path.
 pub(super) fn areas(document: &Value) -> Vec<Area> {
     let codes: BTreeMap<&str, CodeEntry> = catalog::entries().into_iter().map(|entry| (entry.code, entry)).collect();
     let own: BTreeMap<&str, Vec<&str>> = operations::all().iter().map(|one| (one.route.name, one.route.codes().collect())).collect();
@@ -113,7 +113,7 @@ pub(super) fn areas(document: &Value) -> Vec<Area> {
     areas.collect()
 }
 
-/// The catalog of all codes, and the codes listed by the operation's route.
+/// The catalog of all codes, and the codes that the operation's route lists.
 struct Errors<'a> {
     codes: &'a BTreeMap<&'a str, CodeEntry>,
     own: &'a [&'a str],
@@ -166,7 +166,7 @@ fn failures<'a>(operation: &'a Value, codes: &'a BTreeMap<&str, CodeEntry>) -> i
     })
 }
 
-/// The responses without error codes.
+/// The responses without an error code.
 fn answers(document: &Value, operation: &Value) -> Vec<Answer> {
     let responses = operation["responses"].as_object().into_iter().flatten();
     let answer = |(status, response): (&String, &Value)| {

@@ -1,4 +1,5 @@
-//! The scorecard's page: counts at the top, then a table for each part of each standard.
+//! The page of the scorecard, which begins with counts, followed by a table for each part of each
+//! standard.
 
 use std::fmt::Write as _;
 
@@ -37,7 +38,7 @@ impl Scorecard {
 }
 
 impl Standard {
-    /// The rows of the standard, grouped for counting: by level, or all together.
+    /// The rows of the standard in the groups in which they are counted: by level, or all together.
     fn counted(&self) -> Vec<(String, Vec<&Requirement>)> {
         if !self.counts_levels {
             return vec![(self.name.clone(), self.requirements.iter().collect())];

@@ -1,10 +1,11 @@
-//! The security scorecard: the status of each requirement of three standards, with the tests that
-//! prove it, or why it is not met or does not apply.
+//! The security scorecard: the status of each requirement of three standards. For each requirement,
+//! it names the tests that prove it, or says why it is not met or does not apply.
 //!
-//! `infra/security/standards.toml` has the facts: the ids and levels of each standard's
-//! requirements. A file per standard next to it has a row for each requirement, in the project's
-//! own words. [`Scorecard::problems`] checks that no requirement is missing, and that each
-//! requirement marked as met has an existing test. [`Scorecard::document`] renders the page.
+//! `infra/security/standards.toml` contains the facts: the ids and levels of the requirements of
+//! each standard. In the same folder, a file per standard has a row for each requirement, which
+//! describes it in the project's words. [`Scorecard::problems`] checks that no requirement is
+//! missing, and that the tests of each requirement marked as met exist. [`Scorecard::document`]
+//! renders the page.
 
 mod document;
 mod named_test;
@@ -18,14 +19,15 @@ use serde::Deserialize;
 
 pub use named_test::NamedTest;
 
-/// The folder of the scorecard's files, relative to the root of the workspace.
+/// The folder with the scorecard's files, relative to the root of the workspace.
 const FOLDER: &str = "infra/security";
-/// The length in characters that a reason must exceed, unless the requirement is met.
+/// The length, in characters, that the reason of a requirement must exceed, unless the requirement
+/// is met.
 const MIN_REASON: usize = 20;
-/// The maximum length of a summary, in characters, to fit in a table row.
+/// The maximum length of a summary, in characters, so that it fits in a row of a table.
 const MAX_SUMMARY: usize = 250;
 
-/// The standards, each with a row for each of its requirements.
+/// The standards, with a row for each of their requirements.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scorecard {
@@ -33,17 +35,17 @@ pub struct Scorecard {
     pub standards: Vec<Standard>,
 }
 
-/// A standard, or the covered part of it.
+/// A standard, or the part of it that the scorecard covers.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Standard {
     pub name: String,
     pub url: String,
-    /// What the levels mean, and which part of the standard is covered.
+    /// The meaning of the levels, and the part of the standard that is covered.
     pub about: String,
-    /// The name of the file with the rows.
+    /// The name of the file that contains the rows.
     rows: String,
-    /// Whether the levels are counted separately.
+    /// Whether each level is counted separately.
     #[serde(default)]
     counts_levels: bool,
     #[serde(rename = "part")]
@@ -57,7 +59,7 @@ pub struct Standard {
 #[serde(deny_unknown_fields)]
 pub struct Part {
     pub heading: String,
-    /// The ids of the requirements with their levels, in the order of the standard.
+    /// The ids and levels of the requirements, in the order of the standard.
     pub ids: Vec<(String, String)>,
 }
 
@@ -67,20 +69,20 @@ struct Rows {
     requirement: Vec<Requirement>,
 }
 
-/// A requirement and its status: one row of a table.
+/// A requirement with its status, which is a row of a table.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Requirement {
     pub id: String,
     pub level: String,
-    /// The requirement, in the project's own words.
+    /// The requirement, in the words of this project.
     pub summary: String,
     pub status: Status,
     /// Tests that fail if the requirement is no longer met, in the form that [`NamedTest::find`]
-    /// parses.
+    /// can parse.
     #[serde(default)]
     pub tests: Vec<String>,
-    /// Why the requirement is not met or does not apply, or a remark if it is met.
+    /// The reason why the requirement is not met or does not apply, or a remark if it is met.
     #[serde(default)]
     pub reason: String,
 }
@@ -108,7 +110,7 @@ impl fmt::Display for Status {
 }
 
 impl Scorecard {
-    /// Reads the scorecard's files below `root`.
+    /// Reads the files of the scorecard below `root`.
     pub fn read(root: &Path) -> anyhow::Result<Self> {
         let folder = root.join(FOLDER);
         let text = |name: &str| {
@@ -123,7 +125,7 @@ impl Scorecard {
         Ok(scorecard)
     }
 
-    /// The problems of all rows; tests are looked up below `root`.
+    /// The problems of all rows. Tests are looked up below `root`.
     pub fn problems(&self, root: &Path) -> Vec<String> {
         self.standards.iter().flat_map(|standard| standard.problems(root)).collect()
     }
@@ -162,7 +164,7 @@ impl Standard {
 }
 
 impl Requirement {
-    /// The problems of the row; its tests are looked up below `root`.
+    /// The problems of this row. The tests of the row are looked up below `root`.
     pub fn problems(&self, root: &Path) -> Vec<String> {
         let mut problems = Vec::new();
         if !self.summary.ends_with('.') || self.summary.chars().count() > MAX_SUMMARY {

@@ -1,9 +1,9 @@
-//! Tests referred to by name: `tests/api/auth/otp_sign_in.rs::a_code_is_redeemed_once`, or a
-//! JavaScript file and a test's title.
+//! Tests that are identified by name: `tests/api/auth/otp_sign_in.rs::a_code_is_redeemed_once`, or
+//! a JavaScript file and the title of a test.
 
 use std::path::{Path, PathBuf};
 
-/// A test that exists and runs.
+/// A test that exists and is run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedTest {
     pub file: PathBuf,
@@ -11,7 +11,7 @@ pub struct NamedTest {
 }
 
 impl NamedTest {
-    /// Looks up a test below `root`; the error says what is wrong.
+    /// Looks up a test below `root`; if that fails, the error says what is wrong.
     pub fn find(root: &Path, text: &str) -> Result<Self, String> {
         let (path, name) = text.split_once("::").ok_or_else(|| format!("{text} does not name a test in a file"))?;
         let file = root.join(path);
@@ -28,7 +28,7 @@ impl NamedTest {
     }
 }
 
-/// Whether a function of that name is a test that is not ignored.
+/// Whether a function with this name is a test that is not ignored.
 fn has_rust_test(source: &str, name: &str) -> bool {
     let mut attributes = String::new();
     for line in source.lines().map(str::trim) {
@@ -54,7 +54,8 @@ fn has_titled_test(source: &str, title: &str) -> bool {
     ['"', '\'', '`'].iter().any(|quote| source.lines().any(|line| line.trim_start().starts_with(&format!("test({quote}{title}{quote}"))))
 }
 
-/// Whether a file's module is declared where Rust looks for it; otherwise, it is not compiled.
+/// Whether the module of a file is declared where Rust looks for it; otherwise, Rust does not
+/// compile the file.
 fn is_module(file: &Path) -> bool {
     let (Some(stem), Some(folder)) = (file.file_stem().and_then(|stem| stem.to_str()), file.parent()) else { return false };
     let (module, folder) = match stem {

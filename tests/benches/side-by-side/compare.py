@@ -21,10 +21,10 @@ import measure
 
 PORTS = {"Gatelet": 8793, "Better Auth": 8794}
 ACCOUNTS = [{"email": f"{name}@example.com", "password": "correct horse battery"} for name in ("reader", "ada")]
-# How many sessions the list has. Sign-ins use another account, so the list does not grow during the
-# measurement.
+# The number of sessions in the list. Sign-ins use another account, so that the list does not grow
+# during the measurement.
 SESSIONS = 10
-# Seconds after which memory used under load has been returned.
+# Seconds after which the memory that was used under load has been returned.
 COOLDOWN = 30
 
 
@@ -125,7 +125,7 @@ def throughput(sides, rounds, seconds):
         for connections in (1, 16):
             rates = [[], []]
             for turn in range(rounds):
-                # The sides take turns at going first.
+                # The two services take turns in going first.
                 for number in (0, 1) if turn % 2 else (1, 0):
                     side, (_, path, headers, body) = sides[number], of_sides[number]
                     rates[number].append(measure.wrk(side.process, seconds, connections, path, headers, body, side.base)[0])
@@ -159,7 +159,7 @@ def main():
             shutil.rmtree(side.folder)
     rows += [("memory, idle, MB", *idle), ("memory, right after the load, MB", *loaded), ("memory, half a minute later, MB", *rested)]
     node = subprocess.run(["node", "--version"], check=True, capture_output=True, text=True).stdout.strip()
-    # The factor is above 1 where Gatelet is better: more requests, faster start, or less memory.
+    # The factor is above 1 if Gatelet is better: more requests, a faster start, or less memory.
     print(f"Gatelet {sides[0].version()}, Better Auth {sides[1].version()} on Node {node}; {os.cpu_count()} cores, {platform.machine()}\n")
     print("| | Gatelet | Better Auth | factor |\n|---|---|---|---|")
     for name, own, other, factor in rates + [(name, own, other, other / own) for name, own, other in rows]:

@@ -1,5 +1,6 @@
-// Writes many users directly into a gateway's table, because a hundred thousand requests would take
-// much longer. They are copies of users created by the API, with new ids, names and addresses.
+// Writes many users directly to the table of a gateway, because a hundred thousand requests would
+// take much longer. The users are copies of users that the API has created, with new ids, names and
+// addresses.
 
 import { createHash, createHmac, randomUUID } from "node:crypto";
 
@@ -48,7 +49,7 @@ const shardOf = (id) => Number.parseInt(id.slice(-2), 16) % SHARDS;
 
 function idLike(id) {
   const made = randomUUID();
-  // The last byte determines the shards in the keys of the copied items.
+  // The last byte of an id determines the shards in the keys of the copied items.
   return made.slice(0, -2) + id.slice(-2);
 }
 
@@ -84,7 +85,8 @@ export async function fill({ url, table, count, create, personOf }) {
       const copy = text
         .replaceAll(id, own)
         .replaceAll(`${MARKS.address}${made}@`, `${address}@`)
-        // Only the user's own item has the name as displayed; indexes have words in lower case.
+        // Only the item of the user contains the name as displayed; indexes contain its words in
+        // lower case.
         .replaceAll(`"${MARKS.first} ${MARKS.last}"`, `"${first} ${last}"`)
         .replaceAll(MARKS.first, first.toLowerCase())
         .replaceAll(MARKS.last, last.toLowerCase());

@@ -1,5 +1,5 @@
-// Two administrators: if someone else has saved since a form was opened, the form shows both values
-// and asks before overwriting.
+// Two administrators. If someone else has saved since a form was opened, the form shows both values
+// and asks before it overwrites anything.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -138,7 +138,7 @@ test("a change between the comparison and the save is not overwritten", async (t
   const at = `/users/${user.id}`;
   const { page } = await it.open(t, `${it.home}${at}`);
   await page.getByLabel("Name", { exact: true }).fill("Mine");
-  // The form has read the user and found no difference; now someone else saves first.
+  // The form has read the user and found no difference. Now someone else saves first.
   let delayed = 0;
   await page.route(`**/api/v1${at}`, async (route) => {
     if (route.request().method() === "PATCH" && delayed++ === 0) await it.call("PATCH", at, { display_name: "Theirs" });
@@ -162,7 +162,7 @@ test("a list that somebody else changes during the save is compared again", asyn
   await write("one");
   const { page } = await it.open(t, `${it.home}/sign-up-rules?edit=%2B`);
   await page.getByLabel("Id", { exact: true }).fill("three");
-  // What someone else saves right before the page's next change.
+  // The list that someone else saves right before the page's next change.
   let theirs = ["one", "two"];
   await page.route(`**/api/v1${PROJECT}`, async (route) => {
     if (route.request().method() === "PATCH" && theirs) {

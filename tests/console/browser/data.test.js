@@ -1,5 +1,5 @@
-// Data in the console: hostile texts, two administrators at once, irreversible actions, and a field
-// for every setting.
+// Data in the console: hostile texts, two administrators at the same time, actions that cannot be
+// undone, and a field for every setting.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -100,7 +100,7 @@ test("hostile data is shown as text everywhere", { timeout: 900_000 }, async (t)
   // The heading shows the markup as text.
   await page.goto(`${it.gateway.url}${it.home}/users/${user.id}`);
   await heading(page, HOSTILE.slice(0, 200));
-  // The email's images cannot load, and some drafts cannot be rendered.
+  // The images of the email cannot load, and some drafts cannot be rendered.
   assert.deepEqual(
     visited.complaints.filter((text) => !/the server responded with a status of 40[03]/.test(text)),
     [],
@@ -277,7 +277,7 @@ test("every setting that the API can change has a field with the API's help", as
   const names = Object.values(AREAS).flatMap((fields) => fields.map(({ name }) => name));
   const { ProjectPatch, ConfigPatch } = document.components.schemas;
   const wanted = [
-    // The set-up progress of another dashboard does not apply here.
+    // The setup progress belongs to another dashboard, so this console has no field for it.
     ...Object.keys(ProjectPatch.properties).filter((name) => !["config", "onboarding_status"].includes(name)),
     ...Object.keys(ConfigPatch.properties).map((name) => `config.${name}`),
   ];

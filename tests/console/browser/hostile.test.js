@@ -1,5 +1,5 @@
-// Hostile texts in every text field of every form: the form either saves them or keeps them and
-// shows why they were refused, and the page shows them as text.
+// Hostile texts in every text field of every form. The form either saves a text, or keeps it and
+// shows why it was rejected. The page shows the text without interpreting it.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -97,7 +97,7 @@ for (const [name, text] of Object.entries(TEXTS)) {
       }
     }
     assert.ok(sent > 35, `${sent} forms were sent`);
-    // The API should refuse some of the texts, which browsers report as errors.
+    // The API should reject some of the texts, which browsers report as errors.
     const unexpected = visited.complaints.filter((complaint) => !/the server responded with a status of 4\d\d/.test(complaint));
     assert.deepEqual(unexpected, []);
   });

@@ -1,5 +1,5 @@
-// Every page of the console, with and without data: accessible, no wider than the window, and
-// without errors or requests to other hosts.
+// Every page of the console, with and without data. Pages must be accessible, fit in the window,
+// report no errors, and send no requests to other hosts.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -97,7 +97,7 @@ async function lookAt(t, paths) {
         if (width === 360 || (width === 1280 && colorScheme === "light")) await isAccessible(visited.page, where);
       }
     }
-    // One page may be for an id that does not exist, so the browser reports the API's 404.
+    // One page can be for an id that does not exist, so the browser reports the API's 404.
     assert.deepEqual(
       visited.complaints.filter((text) => !/the server responded with a status of 404/.test(text)),
       [],

@@ -1,5 +1,5 @@
-// Users of the project `internal` who need a new password, because they forgot theirs or "This
-// wasn't me" removed it.
+// Users of the project `internal` who need a new password, because they have forgotten the old one,
+// or because "This wasn't me" has removed it.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -10,7 +10,7 @@ import { consoleOf, heading, isAccessible, PASSWORD } from "../support/console.j
 
 const it = consoleOf();
 const NEW = "a better horse battery";
-const SENT = "If there is an account with this address";
+const SENT = "If an account has this address";
 
 /** The project `internal`, with its administrator's key. */
 const internal = () => ({

@@ -1,5 +1,5 @@
-// A project from creation to deletion, using only clicks, on phone and desktop, in light and dark
-// mode.
+// A project from its creation to its deletion, with clicks only, on phone and desktop, in light and
+// dark mode.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -31,7 +31,7 @@ for (const [width, colorScheme] of [
     await page.getByLabel("Name").fill(name);
     await page.getByRole("button", { name: "Create project" }).click();
 
-    // Keys, which are shown once.
+    // Keys, which the console shows only once.
     await heading(page, "API keys");
     await page.getByLabel("Description").fill("Backend");
     await page.getByRole("button", { name: "Create keys" }).click();
@@ -49,7 +49,7 @@ for (const [width, colorScheme] of [
       });
     assert.equal((await asServer("/users")).status, 200);
 
-    // A provider, with the URL to register.
+    // A provider, and the URL to register with it.
     await go(page, "Providers");
     await page
       .getByRole("link", { name: "Add provider" })
@@ -91,14 +91,14 @@ for (const [width, colorScheme] of [
       ["ada@example.com", "Ada", true, true],
     );
 
-    // A team with this member, and an invitation.
+    // A team with this member, and an invitation to the team.
     await go(page, "Teams");
     await page.getByRole("link", { name: "Create team" }).first().click();
     await heading(page, "Create team");
     await page.getByLabel("Name").fill("Engines");
     await page.getByLabel("Creator").fill("ada@example.com");
     await page.getByRole("button", { name: "Create team" }).click();
-    // The address is unproved, so it identifies nobody.
+    // The address is not proved, so it identifies nobody.
     await page.getByRole("alert").filter({ hasText: `so it may not be theirs: ${user.id}.` }).waitFor();
     await page.getByLabel("Creator").fill(user.id);
     await page.getByRole("button", { name: "Create team" }).click();
@@ -122,7 +122,7 @@ for (const [width, colorScheme] of [
     await looked("a restricted user");
     assert.equal((await (await asServer(`/users/${user.id}`)).json()).restricted_by_admin_reason, "Spam");
 
-    // A webhook, whose secret is shown once.
+    // A webhook, whose secret the console shows only once.
     await go(page, "Webhooks");
     await page.getByRole("link", { name: "Create endpoint" }).first().click();
     await page.getByLabel("URL", { exact: true }).fill("https://hooks.example.com/gatelet");
@@ -133,14 +133,14 @@ for (const [width, colorScheme] of [
     await heading(page, "https://hooks.example.com/gatelet");
     await looked("a webhook");
 
-    // The audit log has an entry for each change.
+    // The audit log contains an entry for each change.
     await go(page, "Audit log");
     await page.locator(".rows tr", { hasText: "webhooks-endpoint-create" }).waitFor();
     for (const operation of ["projects-api-key-create", "users-user-create", "teams-team-create", "users-user-update"])
       assert.ok(await page.locator(".rows tr", { hasText: operation }).count(), operation);
     await looked("the audit log");
 
-    // Deletion, confirmed with the project's name.
+    // The deletion, which requires the project's name as a confirmation.
     await go(page, "Settings");
     await page.locator("main").getByRole("link", { name: "Delete", exact: true }).click();
     await page.getByRole("button", { name: "Delete project" }).click();

@@ -1,5 +1,5 @@
-// Redelivery of failed events: in steps, with a count. It can be stopped, and resumed after a
-// failure.
+// Redelivers failed events in steps, and shows how many are left. The work can be stopped, and
+// resumed after a failure.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -42,9 +42,9 @@ test("failed deliveries are replayed up to the last page, even after a failure",
   ]);
   await dialog.getByLabel("Events from").selectOption("the last 30 days");
   await dialog.getByRole("button", { name: "Deliver failed events again" }).click();
-  // The dialog reports the progress before the failure, and the failed page is requested again.
+  // The dialog reports the progress before the failure, and requests the failed page again.
   await dialog.getByText("Not today").waitFor();
-  await dialog.getByText("1,000 deliveries queued so far. If you try again, it continues from there.").waitFor();
+  await dialog.getByText("1,000 deliveries queued so far. If you try again, the work continues from there.").waitFor();
   await dialog.getByRole("button", { name: "Try again" }).click();
   await dialog.getByText("1,000 deliveries queued so far.", { exact: true }).waitFor();
   assert.equal(await dialog.getByRole("progressbar").count(), 1);

@@ -1,4 +1,4 @@
-// Signing in to the console as a user of the project `internal`.
+// Sign-in to the console as a user of the project `internal`.
 
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
@@ -105,7 +105,7 @@ test("a user sets up an app and a passkey, and signs in with each", { timeout: 9
   await isAccessible(page, "account with credentials");
   await signOut(page);
 
-  // The passkey as the second factor.
+  // A passkey as the second factor.
   await page.goto(`${it.gateway.url}/console/sign-in`);
   await signIn(page, "keys@example.com");
   await page.getByLabel("Code").waitFor();
@@ -114,7 +114,7 @@ test("a user sets up an app and a passkey, and signs in with each", { timeout: 9
   await heading(page, "Projects");
   await signOut(page);
 
-  // The passkey as the first factor, and a recovery code as the second.
+  // A passkey as the first factor, and a recovery code as the second factor.
   await page.goto(`${it.gateway.url}/console/sign-in`);
   await page.getByRole("button", { name: "Use a passkey" }).click();
   await page.getByLabel("Code").fill(codes[0]);

@@ -1,5 +1,5 @@
-// Using the console: opening it, searching, the outbox, mistakes, copied commands, the keyboard,
-// the API reference, sign-up rules, the quick start, and the content page.
+// Everyday use of the console: opening it, searching, the outbox, mistakes, copied commands, the
+// keyboard, the API reference, sign-up rules, the quick start, and the content page.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -28,7 +28,7 @@ test("the printed link opens the first project, and its token stays in this brow
   await page.goto(`${it.gateway.url}/`);
   await heading(page, "Development");
   visited.check();
-  // Another site's link neither signs out nor replaces the token.
+  // A link on another site neither signs the user out nor replaces the token.
   await page.goto("about:blank");
   await page.goto(`${it.gateway.url}/console#${"x".repeat(43)}`);
   await heading(page, "Development");
@@ -42,14 +42,15 @@ test("without the token, the console only offers to sign in", async (t) => {
   await page.goto(`${it.gateway.url}${it.home}/users`);
   await heading(page, "Sign in");
   assert.match(await page.innerText("main"), /gateway pages/);
-  // The cookie alone is not enough to read the keys, because servers on other ports receive it too.
+  // The cookie alone does not give access to the keys, because servers on other ports also receive
+  // it.
   assert.equal(await page.evaluate(async () => (await fetch("/console/session")).status), 403);
 });
 
 test("users are searched and ordered, page by page, and the URL keeps both", async (t) => {
   await it.started;
-  // One after another, because the gateway on a slow machine would refuse to hash 60 passwords at
-  // once.
+  // Users are created one after another, because a gateway on a slow machine would refuse to hash
+  // 60 passwords at the same time.
   for (let index = 0; index < 60; index++) await it.newUser({ display_name: index === 7 ? "Rare Bird" : undefined });
   const visited = await it.open(t, `${it.home}/users`);
   const { page } = visited;
@@ -83,7 +84,7 @@ test("a search finds beginnings of words first, and parts of words on demand", a
   await page.getByRole("button", { name: "Also search inside words" }).click();
   await page.locator(".rows tr", { hasText: "Azebra" }).waitFor();
   assert.deepEqual(await names(), ["Zebra One", "Azebra"], "each user once");
-  // If no word begins with the text, parts of words are searched right away.
+  // If no word begins with the text, the console immediately searches for parts of words.
   await page.getByRole("searchbox").fill("ebra one");
   await page.waitForFunction(() => document.querySelectorAll(".rows tbody tr").length === 1);
   assert.deepEqual(await names(), ["Zebra One"]);
@@ -123,14 +124,14 @@ test("what the API rejects stays in the form, with the API's error beside the fi
     ["no address", "true", "Kept"],
   );
   assert.ok(await email.evaluate((element) => element === document.activeElement), "the field has the focus");
-  // An error about more than a single field is shown below the form, with its code.
+  // An error that concerns more than one field is shown below the form, together with its code.
   const { primary_email: taken } = await it.newUser();
   await email.fill(taken);
   await page.getByLabel("Password").fill(PASSWORD);
   await page.getByRole("button", { name: "Create user" }).click();
   await page.getByRole("link", { name: "USER_EMAIL_ALREADY_EXISTS" }).waitFor();
   assert.equal(await page.getByLabel("Name").inputValue(), "Kept");
-  // Leaving the form asks for confirmation.
+  // The console asks for confirmation when the user leaves the form.
   await page.getByRole("navigation", { name: "Project" }).getByRole("link", { name: "Teams" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Stay on this page" }).click();
   assert.equal(await page.getByLabel("Name").inputValue(), "Kept");

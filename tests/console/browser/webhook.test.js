@@ -1,4 +1,4 @@
-// The settings of a webhook endpoint with custom headers, whose values are hidden.
+// The settings of a webhook endpoint with custom headers, whose values the console hides.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-// A gateway in memory with its console, and API calls to prepare and check data.
+// A gateway with its data in memory and its console, and API calls that prepare and check data.
 
 import { readFile } from "node:fs/promises";
 import { after, before } from "node:test";

@@ -1,4 +1,4 @@
-// Requests to the API, failures, lists, and curl commands.
+// Requests to the API, failed requests, lists, and curl commands.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -122,7 +122,7 @@ test("an expired token is renewed once, and the request repeated", async () => {
     code: "ADMIN_ACCESS_TOKEN_EXPIRED",
   });
   assert.equal(always.asked.length, 2);
-  // Other failures do not renew the token.
+  // Other errors do not cause the token to be renewed.
   const wrong = answering([401, { code: "INVALID_SUPER_SECRET_ADMIN_KEY", error: "wrong" }]);
   await assert.rejects(new Api(() => CREDENTIALS, { fetch: wrong.fetch, renew: () => assert.fail() }).get("/users"));
 });
@@ -163,7 +163,7 @@ test("a user is found by the whole verified address, in any case", async () => {
 
 test("an address that somebody entered without proof finds nobody", async () => {
   const [stranger, ada] = [user("1", "ada@example.com", false), user("2", "ada@example.com", true)];
-  // Signing up with someone else's address claims it until the owner proves it.
+  // Signing up with someone else's address claims the address until its owner proves it.
   const signsIn = { ...stranger, primary_email_auth_enabled: true };
   assert.deepEqual(await found("ada@example.com", stranger), { verified: [], unverified: ["1"] });
   assert.deepEqual(await found("ada@example.com", signsIn), { verified: [], unverified: ["1"] });

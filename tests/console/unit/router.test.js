@@ -1,4 +1,4 @@
-// Which page a path opens.
+// Finds the page that a path opens.
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";

@@ -1,4 +1,4 @@
-// Sessions of the console: with the first project's keys, and of signed-in users.
+// Sessions of the console: with the keys of the first project, and of users who have signed in.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -86,7 +86,7 @@ test("a token replaces another one only after the gateway has accepted it", asyn
     return { open: session.isOpen, asked: asked.length, ...Object.fromEntries(stores.localStorage.all) };
   };
   for (const kept of [undefined, old, TOKEN]) assert.deepEqual(await after(gateway, TOKEN, kept), { open: true, asked: 1, [KEPT]: TOKEN });
-  // Another site opens the console with a made-up token.
+  // Another site opens the console with a token that it has made up.
   assert.deepEqual(await after(gateway, foreign, TOKEN), { open: true, asked: 2, [KEPT]: TOKEN });
   assert.deepEqual(await after(gateway, foreign), { open: false, asked: 1 });
   const silent = () => {

@@ -1,4 +1,4 @@
-// A project's settings, and the API's description.
+// The settings of a project, and the API's description.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

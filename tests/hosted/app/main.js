@@ -1,9 +1,9 @@
-// An app that has no pages for users: the SDK sends them to the hosted ones.
+// An app without pages for users: the SDK sends users to the hosted pages.
 
 import { StackClientApp } from "sdk";
 
 const { template, ...config } = await (await fetch("/config.json")).json();
-// What a bundler puts in place of the build's variables; the SDK reads them when it makes a URL.
+// A bundler would set these variables at build time; the SDK reads them when it makes a URL.
 globalThis.process = { env: { NODE_ENV: "production", NEXT_PUBLIC_STACK_HOSTED_HANDLER_URL_TEMPLATE: template } };
 const app = new StackClientApp({
   ...config,
@@ -15,7 +15,7 @@ const app = new StackClientApp({
 });
 globalThis.app = app;
 
-// Waits for a sign-in that comes back with this page's URL.
+// If this page's URL contains the result of a sign-in, waits for the sign-in to complete.
 const user = await app.getUser();
 document.getElementById("who").textContent = user?.primaryEmail ?? "nobody";
 document.body.dataset.ready = "yes";

@@ -1,4 +1,4 @@
-// A person with a browser of their own, who uses the pages by what they read there.
+// A person with a separate browser, who uses the pages by the texts on them.
 
 import assert from "node:assert/strict";
 
@@ -13,7 +13,7 @@ export const filled = (text, values) => Object.entries(values).reduce((text, [na
 /** A fresh browser; `language` is what it asks for. */
 export async function visitor(t, w, { language = "en", ...options } = {}) {
   const context = await w.browser.newContext({ locale: language, ...options });
-  // Tries out another script without a build.
+  // Tries another script without building the gateway.
   if (process.env.HOSTED_SCRIPT) await context.route("**/handler/*.js*", (route) => route.fulfill({ path: process.env.HOSTED_SCRIPT, contentType: "text/javascript" }));
   const page = await context.newPage();
   page.setDefaultTimeout(Number(process.env.HOSTED_TIMEOUT_MILLIS ?? TIMEOUT_MILLIS));
@@ -29,7 +29,7 @@ export async function visitor(t, w, { language = "en", ...options } = {}) {
 /** Notes all errors, and every URL that the browser went to. */
 function watch({ page, complaints, visited }) {
   page.on("pageerror", (error) => complaints.push(`${error}`));
-  // Browsers report every refusal's status as an error, too.
+  // Browsers also report the status of every rejected request as an error.
   const isStatus = (text) => text.startsWith("Failed to load resource: the server responded with a status of 4");
   page.on("console", (message) => message.type() === "error" && !isStatus(message.text()) && complaints.push(message.text()));
   page.on("request", (request) => request.isNavigationRequest() && visited.push(request.url()));
@@ -82,7 +82,7 @@ function doing(it, w) {
     /** Enters address and password. */
     signsIn: async (email, password) => {
       await it.open("sign-in");
-      // Whoever is signed in finds the form behind a fold.
+      // For people who are signed in, the form is in a fold.
       for (const fold of await page.locator("summary").all()) await fold.click();
       await it.types(texts.field.email, email);
       await it.types(texts.field.password, password);

@@ -1,4 +1,4 @@
-// A gateway in memory, a browser, and API calls to prepare and check what the pages do.
+// A gateway in memory, a browser, and API calls that prepare and check what the pages do.
 
 import { readFileSync } from "node:fs";
 import { request } from "node:http";
@@ -118,7 +118,7 @@ function people(it) {
       const { access_token: token } = await signIn(email);
       const secret = crypto.getRandomValues(Buffer.alloc(20));
       await it.client("PATCH", "/users/me", { totp_secret_base64: secret.toString("base64") }, token);
-      // Their factor has changed, so the session of before may no longer do everything.
+      // The person's factors have changed, so the earlier session may no longer do everything.
       const { codes } = await it.client("POST", "/auth/mfa/recovery-codes", {}, token);
       return { secret, codes };
     },

@@ -18,7 +18,7 @@ fn told(model: &Exploration, state: &State, client: usize) -> bool {
     answers(model, state).nth(client).flatten().is_some_and(|status| status < 300)
 }
 
-/// Adds the rule for a client that ends all sessions.
+/// Adds the rule for a scenario in which a client ends all sessions.
 fn ended(stage: Stage) -> Stage {
     let stage = stage.remembering(|_, table| table.users().any(|user| user.session_epoch > 0));
     stage.rule(Property::always("no session begins after all were ended", |_, state: &State| {
@@ -26,7 +26,8 @@ fn ended(stage: Stage) -> Stage {
     }))
 }
 
-/// Adds the rules for two clients that present the same proof while a third ends all sessions.
+/// Adds the rules for two clients that present the same proof while a third client ends all
+/// sessions.
 fn one_session(stage: Stage) -> Stage {
     stage
         .rule(Property::always("at most one session begins", |_, state: &State| state.past.began.len() <= 1))

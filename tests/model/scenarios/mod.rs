@@ -1,4 +1,5 @@
-//! The scenarios: initial state, actions of three clients, and rules beyond the common ones.
+//! The scenarios: their initial states, the actions of three clients, and the rules in addition to
+//! those of every scenario.
 
 mod accounts;
 mod codes;
@@ -22,7 +23,7 @@ use crate::table::{Engines, Table};
 
 const ADA: &str = "ada@example.com";
 const EVE: &str = "eve@example.com";
-/// The password of every user from the test helpers.
+/// The password of every user that the test helpers create.
 const PASSWORD: &str = "correct horse battery";
 const NEW: &str = "a better horse battery";
 const CALLBACK: &str = "http://localhost:3000/x";
@@ -30,7 +31,8 @@ const CHANNELS: &str = "/api/v1/contact-channels";
 const REFRESH: &str = "/api/v1/auth/sessions/current/refresh";
 const END_ALL: &str = "/api/v1/auth/sessions?include_current=true";
 
-/// A scenario in preparation: service and initial table, clients, and rules.
+/// A scenario that is being prepared: the service with the initial table, the clients, and the
+/// rules.
 struct Stage {
     app: TestApp,
     clients: Vec<Client>,
@@ -45,13 +47,13 @@ impl Stage {
         Self { app, clients: clients.into(), rules: Vec::new(), known: BTreeMap::new(), events: Vec::new(), faults: 1 }
     }
 
-    /// Adds an id for the rules, under this name.
+    /// Adds an id that rules can use by this name.
     fn knowing(mut self, name: &'static str, id: &str) -> Self {
         self.known.insert(name, id.to_owned());
         self
     }
 
-    /// Adds an event for states to keep; the first one is bit 0.
+    /// Adds an event that states remember; the first event is bit 0.
     fn remembering(mut self, event: Event) -> Self {
         self.events.push(event);
         self
@@ -70,7 +72,7 @@ impl Stage {
     }
 }
 
-/// A scenario, prepared and checked on first use.
+/// A scenario that is prepared and checked when it is first used.
 pub(crate) struct Scene {
     name: &'static str,
     stage: fn() -> LocalBoxFuture<'static, Stage>,
@@ -130,18 +132,18 @@ scenes! {
     sessions::an_oauth_flow_is_started_and_finished_once,
 }
 
-/// A client whose only task redeems something.
+/// A client whose only task redeems an item.
 fn redeeming(task: Task) -> Client {
     Client { tasks: vec![task], redeems: true }
 }
 
-/// A client with tasks in sequence, none of which redeems anything.
+/// A client with several tasks in sequence that redeem nothing.
 fn doing(tasks: impl IntoIterator<Item = Task>) -> Client {
     Client { tasks: tasks.into_iter().collect(), redeems: false }
 }
 
-/// Sends a request. Succeeds if the response contains `success`, because pages always answer with
-/// 200.
+/// Sends a request. Succeeds if the response contains `success`, because the status of pages is
+/// always 200.
 fn send_until(caller: &Caller, method: &'static str, path: impl Into<String>, body: Option<Value>, success: &'static str) -> Task {
     let (caller, path): (Caller, String) = (caller.clone(), path.into());
     Arc::new(move |_, router| {
@@ -190,19 +192,19 @@ fn refresh(app: &TestApp, user: &SignedInUser) -> Task {
     send(&app.client().with("x-stack-refresh-token", &user.refresh_token), "POST", REFRESH, None)
 }
 
-/// Ends all sessions of a user, and invalidates their earlier codes.
+/// Ends all sessions of a user, which also invalidates the user's earlier codes.
 fn end_all(app: &TestApp, user: &SignedInUser) -> Task {
     send(&app.signed_in(user), "DELETE", END_ALL, None)
 }
 
-/// Requests a password reset code, and reads it from the email.
+/// Requests a code for resetting the password, and reads it from the email.
 async fn reset_code(app: &TestApp, email: &str) -> String {
     let body = json!({ "email": email, "callback_url": CALLBACK });
     assert_eq!(app.client().post("/api/v1/auth/password/send-reset-code", body).await.status(), 200);
     app.last_mail(email).await.code()
 }
 
-/// Adds a pending sign-in address to the user, and returns its channel id.
+/// Adds a pending sign-in address to the user; returns the id of the channel.
 async fn wish(app: &TestApp, user: &SignedInUser, email: &str) -> String {
     let body = json!({ "user_id": "me", "value": email, "type": "email", "used_for_auth": true });
     let answer = app.signed_in(user).post(CHANNELS, body).await;
@@ -210,7 +212,7 @@ async fn wish(app: &TestApp, user: &SignedInUser, email: &str) -> String {
     answer.json()["id"].as_str().unwrap().to_owned()
 }
 
-/// Requests the code that verifies a channel, and reads it from the email.
+/// Requests a code for verifying a channel, and reads it from the email.
 async fn verification_code(app: &TestApp, user: &SignedInUser, channel: &str, email: &str) -> String {
     let path = format!("{CHANNELS}/me/{channel}/send-verification-code");
     let answer = app.signed_in(user).post(&path, json!({ "callback_url": CALLBACK })).await;
@@ -218,7 +220,7 @@ async fn verification_code(app: &TestApp, user: &SignedInUser, channel: &str, em
     app.last_mail(email).await.code()
 }
 
-/// The id of the user's channel with this address.
+/// The id of the user's channel that has this address.
 async fn channel(app: &TestApp, user: &SignedInUser, email: &str) -> String {
     let list = app.server().get(&format!("{CHANNELS}?user_id={}", user.user_id)).await.json();
     let channel = list["items"].as_array().unwrap().iter().find(|channel| channel["value"] == email).unwrap();

@@ -1,4 +1,4 @@
-//! Refresh tokens, sessions, and the OAuth codes that start sessions.
+//! Refresh tokens, sessions, and OAuth codes that start sessions.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use crate::table::Table;
 
 const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 
-/// The sort key of the user's session.
+/// The sort key of the session of the user.
 fn session_of(app: &TestApp, user: &SignedInUser) -> String {
     let items = app.table().into_keys();
     let mut own = items.filter(|(pk, sk)| pk.ends_with(&user.user_id) && sk.starts_with("SESSION#")).map(|(_, sk)| sk);
@@ -66,7 +66,7 @@ pub(super) async fn an_ended_session_gives_no_access_and_no_tokens() -> Stage {
         }))
 }
 
-/// The table's count of active new users.
+/// The number of new active users that the table has counted.
 fn counted(table: &Table) -> u64 {
     table.iter().filter(|((pk, _), _)| pk.starts_with("F#")).filter_map(|(_, item)| item.plain["un"].as_u64()).sum()
 }
@@ -82,12 +82,12 @@ pub(super) async fn refreshes_at_once_count_their_user_once() -> Stage {
     )
 }
 
-/// An authorization code that signs the user in to an app.
+/// An authorization code with which the user signs in to an app.
 async fn code_for(app: &TestApp, user: &SignedInUser) -> String {
     code_that(app, user, |_| {}).await
 }
 
-/// A modified authorization code, for flows that do more than sign in.
+/// A modified authorization code, for flows that do more than sign the user in.
 async fn code_that(app: &TestApp, user: &SignedInUser, change: impl FnOnce(&mut AuthorizationCode)) -> String {
     let id = UserId::parse(&user.user_id).unwrap();
     let code = format!("{}{}", id.uuid().as_simple(), "0".repeat(32));
@@ -144,7 +144,7 @@ pub(super) async fn an_authorization_code_starts_one_session_which_its_reuse_end
 }
 
 /// After this many wrong passwords, one client redeems an authorization code, one ends all
-/// sessions, and one does `other` to the user.
+/// sessions, and one performs the task `other` on the user.
 async fn dies(wrong_passwords: usize, other: fn(&TestApp, &SignedInUser) -> Task) -> Stage {
     let app = TestApp::start().await;
     let ada = app.sign_up(ADA).await;
@@ -179,7 +179,8 @@ pub(super) async fn an_authorization_code_dies_with_all_sessions_after_wrong_pas
     dies(1, |app, user| post(&app.client(), "/api/v1/auth/password/sign-in", json!({ "email": user.email, "password": PASSWORD }))).await
 }
 
-/// The authorization code of a flow started in this session to link a provider account to the user.
+/// The authorization code of a flow that was started in this session to link a provider account to
+/// the user.
 async fn link_for(app: &TestApp, user: &SignedInUser, session: &str) -> String {
     let (account_id, provider_id) = ("666".to_owned(), "acme".to_owned());
     let profile = Profile { account_id: account_id.clone(), name: None, email: None, email_verified: false, picture: None };
@@ -244,7 +245,7 @@ fn is_linked(scenario: &Scenario, table: &Table) -> bool {
     table.user(&scenario.known["user"]).is_some_and(|user| !user.provider_accounts.is_empty())
 }
 
-/// A task that calls the store directly and turns the result into an HTTP status.
+/// A task that calls the store directly, and turns the result into an HTTP status.
 fn asking<F: Future<Output = Result<bool, store::Error>> + Send + 'static>(ask: impl Fn(Store) -> F + Send + Sync + 'static) -> Task {
     let ask = Arc::new(ask);
     Arc::new(move |app, _| {

@@ -1,10 +1,10 @@
-// A small app as its developer would write it: buttons to sign in with a provider and connect an
-// account there, and the page for the user's return.
+// A small app as a developer would write it: buttons to sign in with a provider and to connect an
+// account of the provider, and the page to which the user returns.
 
 import * as sdk from "sdk";
 
 const config = await (await fetch("/config.json")).json();
-// Tests may choose another type of app, with the keys for that type.
+// Tests may choose another type of app, together with the keys for that type.
 const { type, ...keys } = JSON.parse(localStorage.getItem("app") ?? '{ "type": "StackClientApp" }');
 const app = new sdk[type]({
   ...config,
@@ -12,12 +12,12 @@ const app = new sdk[type]({
   tokenStore: "cookie",
   redirectMethod: "window",
   urls: { afterSignIn: "/back", afterSignUp: "/welcome", afterSignOut: "/", oauthCallback: "/oauth-callback", error: "/error" },
-  // Disables features that contact other hosts or add elements to the page.
+  // Features that contact other hosts or add elements to the page are disabled.
   devTool: false,
   analytics: { enabled: false },
 });
 
-// For actions that have no button on the page.
+// Used for actions that have no button on the page.
 globalThis.app = app;
 
 const element = (id) => document.getElementById(id);

@@ -1,6 +1,6 @@
-// A real OpenID provider (npm's `oidc-provider`) with simple pages for login and consent. It
-// requires PKCE, signs with RS256, and returns email addresses only from its userinfo endpoint
-// unless configured to put them into ID tokens.
+// A real OpenID provider (npm's `oidc-provider`) with simple pages for login and consent. The
+// provider requires PKCE, signs with RS256, and returns email addresses only from its userinfo
+// endpoint, unless it is configured to include them in ID tokens.
 
 import { generateKeyPairSync } from "node:crypto";
 import { createServer } from "node:http";

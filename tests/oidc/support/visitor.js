@@ -1,5 +1,5 @@
-// A user whose browser has no JavaScript, keeps cookies by host, path and time, does not follow
-// redirects automatically, and fills in forms.
+// A user whose browser has no JavaScript. The browser keeps cookies by host, path and time, does
+// not follow redirects automatically, and fills in forms.
 
 import assert from "node:assert/strict";
 
@@ -28,7 +28,7 @@ export class Visitor {
     const found = Object.fromEntries(attributes.map((attribute) => cut(attribute)).map(([key, value]) => [key.toLowerCase(), value]));
     const ends = found["max-age"] !== undefined ? Date.now() + Number(found["max-age"]) * 1000 : Date.parse(found.expires ?? "") || Infinity;
     const path = found.path || "/";
-    // Unlike in a browser, each port has its own cookies here, so the provider's cookies never
+    // Unlike in a real browser, cookies belong to one port here, so the provider's cookies never
     // reach the gateway.
     this.#cookies.set(`${host}${path} ${name}`, { host, path, name, value, ends });
   }

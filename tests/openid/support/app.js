@@ -1,4 +1,4 @@
-// The web server of a client: takes its users' returns.
+// The web server of a client, to which its users return.
 
 import { once } from "node:events";
 import { createServer } from "node:http";

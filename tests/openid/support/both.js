@@ -1,5 +1,5 @@
-// The same client at Gatelet and at npm's `oidc-provider`, so that both get the same requests, and
-// what they answer, in a few words.
+// The same client at Gatelet and at npm's `oidc-provider`, so that both get the same requests. Also
+// summarizes their responses in a few words.
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
@@ -27,7 +27,8 @@ async function gatelet(w, clients) {
     const { redirection } = await w.client("POST", "/auth/oauth2/authorizations/complete", { request, consent: "allow" }, access_token, refresh_token);
     return codeOf(redirection.url);
   };
-  // The name of an accepted request is taken to a page, which may not show anything and go back.
+  // An accepted request leads to a page with its id. Instead of showing anything, the page may
+  // redirect back to the client.
   const follow = async (page) => {
     const { headers, ...answer } = await w.ask(page);
     return { ...answer, location: headers.location };
@@ -109,7 +110,7 @@ function side(it) {
       const response = await fetch(url, request);
       const challenge = response.headers.get("www-authenticate") ?? "";
       const { error } = await response.json().catch(() => ({}));
-      // A resource has its error in the challenge (RFC 6750 §3).
+      // A protected resource returns its error in the challenge (RFC 6750 §3).
       const code = url === it.userinfo ? challenge.match(/error="(\w+)"/)?.[1] : /^\w+$/.test(error) && error;
       return [response.status, code, challenge.split(" ")[0]].filter(Boolean).join(" ");
     },

@@ -19,7 +19,7 @@ class Quiet(WSGIRequestHandler):
 def start(app):
     """A server for the app, which answers with an error's name instead of a page about it."""
     app.register_error_handler(Exception, lambda error: (jsonify(refused=f"{type(error).__name__}: {error}"), 400))
-    # Chromium opens connections that it may not use.
+    # Chromium opens connections that it may never use.
     return make_server("127.0.0.1", 0, app, threaded=True, request_handler=Quiet)
 
 

@@ -1,4 +1,5 @@
-// A gateway whose project is the OpenID provider, its clients, and people who sign in to them.
+// A gateway whose project is the OpenID provider, with its clients and with people who sign in to
+// them.
 
 import assert from "node:assert/strict";
 

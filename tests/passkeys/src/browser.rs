@@ -1,4 +1,4 @@
-//! The `passkey` crate's browser and device.
+//! The browser and the device of the `passkey` crate.
 
 use async_trait::async_trait;
 use futures_executor::block_on;
@@ -12,7 +12,7 @@ use public_suffix::PublicSuffixList;
 use serde_json::Value;
 use url::Url;
 
-/// A user who touches the device; it verifies the user if it can.
+/// A user who touches the device. The device verifies the user if it can.
 struct Owner {
     /// Whether the device has a fingerprint reader.
     is_recognized: bool,
@@ -41,21 +41,21 @@ impl UserValidationMethod for Owner {
 pub struct Browser(Client<Option<Passkey>, Owner, RustCryptoBackend, PublicSuffixList, ()>);
 
 impl Browser {
-    /// A browser with a device that has no passkeys.
+    /// A browser, and a device that has no passkeys yet.
     pub fn new(is_recognized: bool) -> Self {
         let mut device = Authenticator::new(Aaguid::new_empty(), None, Owner { is_recognized }, RustCryptoBackend);
         device.set_make_credentials_with_signature_counter(true);
         Self(Client::new(device).user_verification_when_preferred(is_recognized))
     }
 
-    /// What `navigator.credentials.create` returns to a page with these options.
+    /// The result of `navigator.credentials.create` for a page that passes these options.
     pub fn create(&mut self, page: &str, options: &Value) -> Result<Value, WebauthnError> {
         let request = CredentialCreationOptions { public_key: serde_json::from_value(options.clone()).expect("options of a registration") };
         let created = block_on(self.0.register(&Url::parse(page).expect("a URL"), request, DefaultClientData))?;
         Ok(serde_json::to_value(created).expect("JSON"))
     }
 
-    /// What `navigator.credentials.get` returns to a page with these options.
+    /// The result of `navigator.credentials.get` for a page that passes these options.
     pub fn get(&mut self, page: &str, options: &Value) -> Result<Value, WebauthnError> {
         let request = CredentialRequestOptions { public_key: serde_json::from_value(options.clone()).expect("options of a sign-in") };
         let found = block_on(self.0.authenticate(&Url::parse(page).expect("a URL"), request, DefaultClientData))?;

@@ -1,4 +1,4 @@
-//! A gateway in memory, called over HTTP.
+//! A gateway with its data in memory, which is called over HTTP.
 
 use std::collections::HashMap;
 use std::io::{BufRead as _, BufReader};
@@ -37,8 +37,8 @@ impl Gateway {
         Self { process, agent, url, keys }
     }
 
-    /// Sends a request as a client or admin of the first project, with a user's access token if
-    /// given; returns status and body.
+    /// Sends a request as a client or an administrator of the first project, with the access token
+    /// of a user if it is given. Returns the status and the body.
     pub fn send(&self, method: &str, path: &str, access: &str, token: Option<&str>, body: &Value) -> (u16, Value) {
         let (header, label) = match access {
             "admin" => ("x-service-super-secret-admin-key", "Admin key"),
@@ -60,7 +60,7 @@ impl Gateway {
         (status, answer.body_mut().read_json().expect("JSON"))
     }
 
-    /// Like [`Self::send`], for requests that must succeed.
+    /// Like [`Self::send`], but for requests that must succeed.
     pub fn done(&self, method: &str, path: &str, access: &str, token: Option<&str>, body: &Value) -> Value {
         let (status, answer) = self.send(method, path, access, token, body);
         assert!(status < 300, "{method} {path}: {status} {answer}");
@@ -71,7 +71,7 @@ impl Gateway {
         self.done("PATCH", "/internal/projects/current", "admin", None, &json!({ "config": config }));
     }
 
-    /// Signs up a user; returns the access token and the user's id.
+    /// Signs up a user; returns the user's access token and id.
     pub fn sign_up(&self, email: &str) -> (String, Value) {
         let body = json!({ "email": email, "password": "correct horse battery", "verification_callback_url": "http://localhost:3000" });
         let user = self.done("POST", "/auth/password/sign-up", "client", None, &body);

@@ -1,5 +1,5 @@
-//! Passkeys from an independent browser and device, the crate `passkey`. The crate gets the
-//! gateway's options unchanged, and the gateway gets its responses.
+//! Tests passkeys with an independent browser and device, the crate `passkey`. The crate gets the
+//! options of the gateway unchanged, and the gateway gets the responses of the crate unchanged.
 
 mod browser;
 mod gateway;
@@ -42,7 +42,7 @@ fn sign_in(gateway: &Gateway, code: &Value, response: &Value) -> (u16, Value) {
     gateway.send("POST", "/auth/passkey/sign-in", "client", None, &json!({ "code": code, "authentication_response": response }))
 }
 
-/// A passkey works again and again on every page of the project, with and without user
+/// A passkey works several times and on every page of the project, both with and without user
 /// verification.
 fn signs_in_on_every_page(gateway: &Gateway) {
     let (token, user) = gateway.sign_up("ada@example.com");
@@ -58,8 +58,8 @@ fn signs_in_on_every_page(gateway: &Gateway) {
     }
 }
 
-/// The browser enforces the gateway's options: excluded credentials, the relying party and user
-/// verification.
+/// The browser enforces the options that the gateway has set: excluded credentials, the relying
+/// party and user verification.
 fn heeds_the_options(gateway: &Gateway) {
     let (token, _) = gateway.sign_up("grace@example.com");
     let mut browser = Browser::new(true);
@@ -74,7 +74,7 @@ fn heeds_the_options(gateway: &Gateway) {
     register(gateway, &gateway.sign_up("bob@example.com").0, &mut browser);
 }
 
-/// A response signs in once, in its own ceremony only.
+/// A response can be used for one sign-in, and only in the ceremony to which it belongs.
 fn responses_are_used_once(gateway: &Gateway) {
     let (token, _) = gateway.sign_up("eve@example.com");
     let mut browser = Browser::new(true);

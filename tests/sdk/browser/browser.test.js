@@ -1,4 +1,4 @@
-// An app in a browser: the SDK with cookies, cross-origin calls, and emailed links.
+// An app in a browser, which uses the SDK with cookies, cross-origin calls and emailed links.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -116,7 +116,7 @@ test("the list marks the session of this browser, and a revoked browser is signe
   await second.page.waitForFunction(() => document.querySelectorAll("#sessions li").length === 1);
   assert.deepEqual(await second.sessions(), ["this browser"]);
   second.check();
-  // Removes the access token, as if its ten minutes were over.
+  // Removes the access token, as if its ten minutes had passed.
   await first.context.clearCookies({ name: /-access$/ });
   await first.open();
   assert.equal(await first.who(), "nobody");

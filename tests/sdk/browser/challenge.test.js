@@ -1,5 +1,5 @@
-// Proof of work with ALTCHA's own widget in a browser: in the SDK's Turnstile flow and in a custom
-// form; in light and dark mode, with the keyboard, and with the names for screen readers.
+// Proof of work with ALTCHA's widget in a browser: in the SDK's Turnstile flow and in a custom
+// form, in light and dark mode, with the keyboard, and with names for screen readers.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -92,7 +92,7 @@ for (const colorScheme of ["light", "dark"]) {
     await it.page.keyboard.press("Tab");
     assert.equal(await checkbox.evaluate((box) => box === document.activeElement), true, "the widget comes after the password");
     await it.page.keyboard.press("Space");
-    // The label changes with the state, for screen readers to announce.
+    // The label changes with the state, so that screen readers announce the state.
     await it.page.locator("#own").getByRole("checkbox", { name: "Verified", checked: true }).waitFor();
     await isAccessible(it.page, `the solved form in ${colorScheme}`);
     await it.page.keyboard.press("Tab");

@@ -1,4 +1,4 @@
-// The browser of these tests.
+// The browser that these tests use.
 
 import { chromium } from "playwright-core";
 

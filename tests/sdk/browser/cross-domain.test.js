@@ -1,6 +1,6 @@
-// A user of a site who signs in on another domain's page has the same session on both. Cookies
-// belong to a host, so two names of this machine, localhost and 127.0.0.1, serve as the two
-// domains.
+// A user of a site signs in on a page of another domain, and then has the same session on both.
+// Cookies belong to a host, so two names of this machine, localhost and 127.0.0.1, stand for the
+// two domains.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";

@@ -1,5 +1,5 @@
-// Passkeys with each type of app and user: even those for servers can register and use passkeys in
-// a browser.
+// Passkeys with each type of app and user. Even the types for servers can register and use passkeys
+// in a browser.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,5 +1,5 @@
-// Other sites' pages, and foreign names that resolve to this machine, get nothing private from a
-// gateway's pages, inbox or table.
+// Neither pages of other sites nor pages under foreign names that resolve to this machine get
+// anything private from a gateway's pages, inbox or table.
 
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
@@ -14,7 +14,7 @@ let gateway, browser, site;
 
 before(async () => {
   gateway = await startGateway({}, ["--dynamodb-port", "0"]);
-  // Every name resolves to this machine, as an attacker's DNS server could make it once a page is
+  // Every name resolves to this machine, as an attacker's DNS server could arrange once a page is
   // loaded.
   browser = await launch(["--host-resolver-rules=MAP * 127.0.0.1, EXCLUDE localhost"]);
   site = createServer((_, answer) => answer.setHeader("content-type", "text/html").end("<!doctype html><title>evil</title>"));
@@ -72,7 +72,7 @@ test("forms and frames of another site get nothing", async (t) => {
   for (const path of ["/", "/console", "/inbox", "/outbox"]) {
     await page.setContent(`<iframe name="inside" src="${gateway.url}${path}"></iframe>`, { waitUntil: "load" });
     const inside = await page.frames()[1]?.content().catch(() => "") ?? "";
-    // The browser may show its own error page instead.
+    // Instead, the browser may show an error page.
     assert.ok(!SECRET.test(inside) && !/Gatelet|Inbox|Outbox/.test(inside), path);
   }
   await page.setContent(`<form method="post" action="${gateway.url}/inbox"><input name="all" value="1"><button>Go</button></form>`);
@@ -88,8 +88,8 @@ test("a browser that has opened the console gives its keys to no other page", as
     return { authorization, text: await (await fetch("/console/session", { headers: { authorization } })).text() };
   });
   assert.match(own.text, SECRET);
-  // A page on another port of localhost belongs to the same site, so its requests have the cookie.
-  // But even with the token, which other pages do not know, it cannot read anything.
+  // A page on another port of localhost belongs to the same site, so its requests contain the
+  // cookie. But the page cannot read anything, even with the token, which other pages do not know.
   for (const origin of [`http://localhost:${site.address().port}`, `http://evil.test:${site.address().port}`]) {
     const other = await page.context().newPage();
     await other.goto(origin);
@@ -110,7 +110,7 @@ test("a foreign name that resolves here is rejected by every page and the table"
     assert.ok(path === "/" || [403, 404].includes(answer.status()), `${path}: ${answer.status()}`);
     assert.doesNotMatch(await page.content(), SECRET, path);
   }
-  // The document is on the gateway's own port, so its scripts may send the gateway anything.
+  // The document has the origin of the gateway, so its scripts may send the gateway any request.
   const { page } = await open(t, `http://rebound.test:${port(gateway.url)}/docs`);
   for (const path of PATHS) {
     const { status, text } = await got(page, path);

@@ -1,5 +1,6 @@
-// "This wasn't me" from end to end: an intruder changes the password with a stolen session; the
-// owner follows the email to the page and presses the button, and then only the owner has access.
+// "This wasn't me" from end to end. An intruder changes the password with a stolen session. The
+// owner follows the link in the email to the page and presses the button. Then only the owner has
+// access.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -68,7 +69,7 @@ test("the owner follows the email, presses the button, and is alone in the accou
   assert.equal(await w.tryPassword(owner.email, PASSWORD), "EMAIL_PASSWORD_MISMATCH");
   const link = await linkInInbox(t, owner.email);
 
-  // Just opening the page, as mail scanners do, changes nothing.
+  // Opening the page, as mail scanners do, does not change anything.
   assert.equal((await fetch(link)).status, 200);
   const it = await visit(t, browser, link);
   await it.page.getByRole("heading", { name: "Wasn’t this you?" }).waitFor();
@@ -91,7 +92,8 @@ test("the owner follows the email, presses the button, and is alone in the accou
   assert.equal(await w.tryPassword(owner.email, NEW), "ok");
   assert.equal(await isIn(intruder), false);
 
-  // The link works once: neither a reload nor the browser's history locks the account again.
+  // The link works only once: neither reloading the page nor the browser's history locks the
+  // account again.
   const again = await visit(t, browser, link);
   await again.page.getByRole("heading", { name: "This link has already been used" }).waitFor();
   await it.page.goBack();

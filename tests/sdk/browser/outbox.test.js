@@ -1,4 +1,4 @@
-// The gateway's page /outbox, used the way people do.
+// Uses the gateway's page /outbox as people do.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -29,7 +29,7 @@ async function scheduled(fields) {
 /** Asserts that the page is accessible in both themes at three widths. */
 async function looksRight(page, what) {
   for (const colorScheme of ["light", "dark"]) {
-    // Disables color transitions, which take 120 ms.
+    // Disables transitions between colors, which take 120 ms.
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
     for (const width of [360, 768, 1280]) {
       await page.setViewportSize({ width, height: 800 });
@@ -113,9 +113,9 @@ test("the search finds parts of subjects and addresses, in any case", async (t) 
   for (const [query, found] of [["GRÖSSE", []], ["größe DER", ["Größe der Sendung"]], [email.toUpperCase(), ["Größe der Sendung"]], [other.split("@")[0], ["Something else"]]]) {
     await it.page.fill("#q", query);
     await it.page.waitForURL((url) => url.searchParams.get("q") === query);
-    // The list matches the URL.
+    // The list shows what the URL says.
     await until(async () => (await shown()).join() === found.join(), `the emails for ${query}`);
-    // The URL of a search shows the same emails.
+    // Opening the URL of a search shows the same emails.
     const opened = await open(t, `/outbox?q=${encodeURIComponent(query)}`);
     assert.deepEqual(await opened.page.locator(".rows a.row").allTextContents(), found, query);
   }

@@ -1,5 +1,5 @@
-// The gateway's pages, used the way people do: with mouse or keyboard, on phone or desktop, in
-// light or dark mode.
+// Uses the gateway's pages as people do: with mouse or keyboard, on phone or desktop, in light or
+// dark mode.
 
 import assert from "node:assert/strict";
 import { request } from "node:http";
@@ -57,7 +57,7 @@ async function lookAtAll(t, paths) {
         await it.page.setViewportSize({ width, height: 800 });
         await isAccessible(it.page, `${path}, ${colorScheme}, ${width} px`);
       }
-      // A browser may report only one error: the page's own status.
+      // The only error that a browser may report is the status of the page.
       assert.deepEqual(it.complaints.filter((text) => !/the server responded with a status of 40[04]/.test(text)), [], path);
       await it.context.close();
     }
@@ -107,7 +107,7 @@ test("keys and emails are only shown on this machine", async () => {
   }
   // Documentation is public.
   assert.equal((await get("/docs/api", { host: "evil.test" })).status, 200);
-  // Programs get the API's 404.
+  // Programs get the 404 response of the API.
   const program = await fetch(`${w.gateway.url}/no-such-page`);
   assert.deepEqual([program.status, program.headers.get("content-type")], [404, "application/json; charset=utf-8"]);
 });
@@ -133,8 +133,8 @@ test("the printed link opens the pages permanently, and the key is not exposed",
   await it.page.goBack();
   assert.equal(it.page.url(), `${w.gateway.url}/console/${w.gateway.projectId}`);
   assert.equal(await it.page.evaluate(() => document.referrer), "");
-  // The cookie survives when the browser is closed. Other servers on this machine receive it too,
-  // but cannot get the key from it.
+  // The cookie is kept when the browser is closed. Other servers on this machine also receive the
+  // cookie, but cannot get the key from it.
   const cookies = await it.context.cookies();
   assert.deepEqual(cookies.map(({ name, httpOnly, sameSite }) => [name, httpOnly, sameSite]), [[`gatelet_pages_${new URL(w.gateway.url).port}`, true, "Strict"]]);
   assert.ok(cookies[0].expires > Date.now() / 1000 + 300 * 86_400 && !cookies[0].value.includes(w.gateway.pageKey));
@@ -169,7 +169,7 @@ test("an email arrives without a reload, and focus and input stay", async (t) =>
   assert.match(it.page.url(), /q=ere\+alr/);
   assert.equal(await it.page.locator(".rows tbody tr").count(), 1);
 
-  // After deleting a row, the focus is on the one in its place.
+  // After a row is deleted, the focus is on the row in its place.
   await it.page.fill("#q", "");
   await it.page.locator(".rows a.row", { hasText: "Newer" }).waitFor();
   await it.page.getByRole("button", { name: "Delete Newer" }).click();
@@ -271,7 +271,7 @@ test("no page of the reference is long, and its search and sidebar find operatio
     assert.ok(await height() < 20_000, `${id} has ${await height()} px`);
   }
 
-  // Navigates to operations by search and sidebar, as a person would.
+  // Finds operations through the search and the sidebar, as a person would.
   await it.page.getByLabel("Search all operations").fill("anonymous sign-up");
   await it.page.keyboard.press("Enter");
   await it.page.locator("tr[data-words]:visible a.row").first().click();
@@ -304,14 +304,14 @@ test("parts of an email, and pages behind links in emails, are accessible, and f
         await it.page.setViewportSize({ width, height: 800 });
         await isAccessible(it.page, `${link}, ${colorScheme}, ${width} px`);
       }
-      // The gateway's own pages and those behind emailed links have the same colors.
+      // The gateway's pages and the pages behind emailed links have the same colors.
       const colors = await it.page.evaluate(() => [getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor, getComputedStyle(document.querySelector("button")).backgroundColor]);
       const page = await open(t, "/handler/email-verification?code=x", { colorScheme });
       assert.deepEqual(colors, await page.page.evaluate(() => [getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor, getComputedStyle(document.querySelector("button.main")).backgroundColor]));
       await it.context.close();
       await page.context.close();
     }
-    // The page loads only its own assets, which the policy allows.
+    // The page loads only files of the gateway, which the policy allows.
     const strict = await open(t, link);
     await strict.page.getByRole("button").waitFor();
     assert.equal(await strict.page.locator("nav").count(), 0, "its readers are users of a project, not developers");

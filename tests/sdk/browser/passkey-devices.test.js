@@ -1,4 +1,4 @@
-// Passkeys on devices that cannot verify their users, and passkeys registered by a server for its
+// Passkeys on devices that cannot verify their users, and passkeys that a server registers for its
 // users with the SDK.
 
 import assert from "node:assert/strict";
@@ -20,7 +20,7 @@ async function answered(it, kind, path, token) {
   if (kind === "create") options_json.rp.id = "localhost";
   else {
     options_json.rpId = "localhost";
-    // Chromium lets such a device use only passkeys that the page names.
+    // On such a device, Chromium only uses passkeys that the page names.
     const [{ credentialId }] = await it.credentials();
     options_json.allowCredentials = [{ type: "public-key", id: Buffer.from(credentialId, "base64").toString("base64url") }];
   }
@@ -44,7 +44,7 @@ test("a device that cannot verify its user does not sign in if that is required"
   await requireVerification(t);
   const refused = await post(it.page, "/auth/passkey/sign-in", { code, authentication_response: response });
   assert.deepEqual([refused.status, refused.body.code, refused.body.details.message], [400, "PASSKEY_AUTHENTICATION_FAILED", UNVERIFIED]);
-  // The browser knows the requirement too, so it does not even ask the device.
+  // The browser also knows the requirement, so it does not even ask the device.
   await assert.rejects(() => answered(it, "get", "/auth/passkey/initiate-passkey-authentication"), /NotAllowedError/);
   await it.page.click("#passkey-sign-in");
   await it.problem("PASSKEY_WEBAUTHN_ERROR");
@@ -80,7 +80,7 @@ test("a server registers a passkey for a user, who signs in with it", async (t) 
   assert.deepEqual([excluded.status, excluded.code], ["error", "PASSKEY_WEBAUTHN_ERROR"], "the device has a passkey of the user");
   assert.equal((await it.credentials()).length, 1);
 
-  // The SDK acts as the user, in two-minute sessions that it does not end.
+  // The SDK acts as the user in sessions of two minutes, which it does not end.
   const sessions = await user.getActiveSessions();
   assert.equal(sessions.filter(({ isCurrentSession }) => !isCurrentSession).length, 3);
   await it.open(here.site.url);

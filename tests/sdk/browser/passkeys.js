@@ -1,5 +1,5 @@
-// The passkey tests' world: a project with passkeys, a site with the app, and visitors with
-// Chromium's virtual authenticators as devices.
+// The surroundings of the passkey tests: a project with passkeys, a site with the app, and visitors
+// whose devices are Chromium's virtual authenticators.
 
 import { configure } from "../support/gateway.js";
 import { PASSWORD, newAddress, world } from "../support/world.js";

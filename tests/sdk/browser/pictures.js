@@ -1,5 +1,5 @@
-// Renders every built-in email with the preview operation, and takes screenshots of these emails,
-// of the pages behind links and of the gateway's pages.
+// Renders every built-in email with the preview operation. Takes screenshots of these emails, of
+// the pages behind links, and of the gateway's pages.
 
 import { startGateway } from "../support/gateway.js";
 import { Inbox } from "../support/inbox.js";

@@ -1,4 +1,4 @@
-// The SDK's methods for going to an app's pages: `redirectToSignIn` and the others.
+// The SDK's methods that lead to the pages of an app: `redirectToSignIn` and the others.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -62,7 +62,7 @@ test("signing in and up lead back to where the user came from", async (t) => {
     await go(`redirectTo${to}`, `/at/s${to.slice(1)}`);
     assert.equal((await go(back, "/from")).search, "?tab=2");
   }
-  // With `replace`, the page left behind is not in the history.
+  // With `replace`, the page that was left is not in the history.
   await open("/first");
   await go("redirectToAccountSettings", "/at/accountSettings");
   await go("redirectToHome", "/at/home", { replace: true });
@@ -77,8 +77,8 @@ test("a foreign address to return to is not followed", async (t) => {
   await page.evaluate(([email, password]) => globalThis.app.signUpWithCredential({ email, password, noVerificationCallback: true, noRedirect: true }), [newAddress(), PASSWORD]);
   await open(`/at/signIn?after_auth_return_to=${encodeURIComponent("https://evil.example/")}`);
   const refused = await page.evaluate(() => globalThis.app.redirectToAfterSignIn().then(() => "left", (error) => error.message));
-  // The older version itself refuses; the newer one asks the service to take the session to the
-  // foreign domain, and the service refuses.
+  // The older version rejects this itself. The newer version asks the service to transfer the
+  // session to the foreign domain, which the service rejects.
   assert.match(refused, version === "2.8.77" ? /not trusted/ : /^Redirect URL not whitelisted/);
   assert.equal(new URL(page.url()).origin, here.site.url);
 });

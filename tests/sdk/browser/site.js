@@ -1,4 +1,4 @@
-// The app's site: its page and the bundled SDK, on a separate port, so that every call is
+// The site of the app: its page and the bundled SDK, on a separate port, so that every call is
 // cross-origin as in production.
 
 import { createServer } from "node:http";

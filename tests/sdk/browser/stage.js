@@ -1,4 +1,4 @@
-// A site with the app, and a browser, for a file's tests.
+// A site with the app and a browser, for the tests in a file.
 
 import { after, before } from "node:test";
 import { version } from "../support/world.js";

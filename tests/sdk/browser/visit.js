@@ -1,4 +1,5 @@
-// A gateway page in a fresh browser: its errors, axe-core's findings, and its width.
+// A page of the gateway in a fresh browser: the page's errors, the findings of axe-core, and the
+// page's width.
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
@@ -21,12 +22,12 @@ export async function visit(t, browser, url, { startPage, ...options } = {}) {
   });
   if (startPage) await page.goto(startPage);
   page.on("pageerror", (error) => complaints.push(`${error}`));
-  // Frames may not run scripts, and browsers report each attempt as an error.
+  // Frames must not run scripts, and browsers report each attempt as an error.
   const isOwn = (text) => !text.startsWith("Blocked script execution in");
   page.on("console", (message) => message.type() === "error" && isOwn(message.text()) && complaints.push(message.text()));
   page.on("dialog", (dialog) => {
-    // A page with unsaved changes asks before it is left, even if they have just been saved and it
-    // has not noticed yet.
+    // A page with unsaved changes asks before it is left. The page may ask even if the changes have
+    // just been saved, because it may not have noticed yet.
     if (dialog.type() === "beforeunload") return dialog.accept();
     complaints.push(`a dialog: ${dialog.message()}`);
     return dialog.dismiss();

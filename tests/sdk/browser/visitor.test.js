@@ -1,4 +1,4 @@
-// A visitor's page with the SDK's defaults: none of its own requests fails.
+// The page of a visitor, with the SDK's defaults. None of the requests that the page makes fails.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -31,12 +31,13 @@ test("a page with the SDK's defaults makes no failing request", { timeout: 600_0
   await page.waitForSelector("body[data-ready]");
   assert.equal(await page.textContent("#who"), "nobody");
   await page.getByRole("button", { name: "Something to click" }).click();
-  // A visitor's events are sent as an anonymous user, some ten seconds after loading.
+  // The events of a visitor are sent as an anonymous user, some ten seconds after the page has
+  // loaded.
   await page.waitForResponse((response) => new URL(response.url()).pathname.endsWith("/analytics/events/batch"), { timeout: TIMEOUT_MILLIS });
   for (const expected of ["200 POST /auth/anonymous/sign-up", "200 POST /analytics/events/batch"]) assert.ok(answers.includes(expected), `${answers}`);
   await until(() => unanswered.size === 0, "an answer to every request");
-  // A browser does not report the outcome of requests that are sent as a page is left. Reports on
-  // other requests arrive before the next page's response.
+  // A browser does not report the result of requests that are sent while a page is left. Reports
+  // about all other requests arrive before the response of the next page.
   await page.goto("about:blank");
   await page.evaluate(() => document.readyState);
   assert.deepEqual(complaints, []);

@@ -1,6 +1,6 @@
-// node members/check.js FOLDER VERSION: checks that the suite uses every member of the SDK
-// successfully, except as declared.js says. Prints a table with a row for each feature that the
-// service lacks, and one for each type with its other members.
+// node members/check.js FOLDER VERSION: checks that the suite successfully uses every member of the
+// SDK, except as declared.js says. Prints a table with a row for each feature that the service
+// lacks, and a row for each type with its remaining members.
 
 import { readFileSync } from "node:fs";
 import { COUNTS, ELSEWHERE, NOT_THERE, REFUSED, UNDECLARED } from "./declared.js";
@@ -10,7 +10,7 @@ const { members, bases } = JSON.parse(readFileSync(`${folder}/${version}.json`, 
 const outcomes = new Map(Object.keys(members).map((member) => [member, new Set()]));
 for (const line of readFileSync(`${folder}/${version}.called`, "utf8").split("\n").filter(Boolean)) {
   const at = line.indexOf(" ");
-  // Members that only some cases of a union have are checked but not counted.
+  // Members that exist only in some cases of a union are checked but not counted.
   const outcome = outcomes.get(line.slice(0, at)) ?? outcomes.set(line.slice(0, at), new Set()).get(line.slice(0, at));
   outcome.add(line.slice(at + 1));
 }

@@ -1,5 +1,5 @@
-// Expectations for the SDK's members that do not work in the suite, and the number of members. Each
-// pattern must match members, all of which behave as declared.
+// The expected behaviour of SDK members that do not work in the suite, and the number of members.
+// Each pattern must match members, and all of these must behave as declared.
 
 /** The number of members in each version; a release that adds one changes it. */
 export const COUNTS = {

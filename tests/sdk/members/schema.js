@@ -1,9 +1,11 @@
-// An SDK's public members and their values' types, from its type declarations.
+// The public members of an SDK and the types of their values, read from the SDK's type
+// declarations.
 //
-// A node describes one type by its members. Each has the kinds of values that its type allows, and
-// the nodes of its value or, for a method, of each overload: the first argument, and the kinds and
-// nodes of the promise's result. A member is named with the type of the value that has it: every
-// user, team, app and project has its own members, wherever they are declared.
+// A node describes a type by its members. Each member has the kinds of values that its type allows,
+// and the nodes of its value. For a method, the node has these for each overload: the first
+// argument, and the kinds and nodes of the promise's result. A member is named after the type of
+// the value to which it belongs. Every user, team, app and project has separate members, wherever
+// these are declared.
 
 import { fileURLToPath } from "node:url";
 import ts from "typescript";

@@ -1,7 +1,7 @@
-// Records which members of the SDK a test uses and whether they work, by wrapping an app, the
-// values it returns, their return values in turn, and so on, according to the type declarations. A
-// call that rejects or returns the SDK's result for an error did not work. A value of a kind
-// outside its declared type, such as an undefined property, is "wrong". Without the environment
+// Records which members of the SDK a test uses and whether they work. Wraps an app, the values that
+// it returns, their return values in turn, and so on, following the type declarations. A call has
+// not worked if it rejects or if it returns the SDK's result for an error. A value is "wrong" if
+// its kind is not in its declared type, such as an undefined property. Without the environment
 // variable MEMBERS, nothing is wrapped.
 
 import { appendFileSync, readFileSync } from "node:fs";
@@ -27,8 +27,8 @@ function wrap(value, nodes) {
     see(value[name], known.is, `${node.type}.${name}`, !isMethod(known));
     if (!isMethod(known)) wrap(value[name], known.to);
   }
-  // The SDK's values are frozen, and the proxy of a frozen object must return the object's own
-  // values. So the target of the proxy is an empty object.
+  // The SDK's values are frozen, and the proxy of a frozen object must return the original values
+  // of the object. So an empty object is the target of the proxy.
   return new Proxy({}, {
     get: (_, name) => get(value, name, node),
     has: (_, name) => name in value,

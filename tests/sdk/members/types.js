@@ -1,4 +1,4 @@
-// What the TypeScript compiler says about an SDK's types.
+// The types of an SDK according to the TypeScript compiler.
 
 import ts from "typescript";
 

@@ -1,5 +1,5 @@
-// The levels of a project's configuration: the pushed one and the environment's, which overrides
-// it.
+// The levels of a project's configuration: the pushed level, and the level of the environment,
+// which overrides it.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -67,7 +67,7 @@ test("a pushed file defines permissions, and leaving one out deletes no grants",
 test("a pushed configuration has a source until it is unlinked", async () => {
   const project = await w.admin().getProject();
   const source = { type: "pushed-from-github", owner: "acme", repo: "notes", branch: "main", commitHash: "0123abcd", configFilePath: "stack.config.ts" };
-  // In the newer SDK, a source also has a workflow's path, which may be undefined.
+  // In the newer SDK, a source also has the path of a workflow, which may be undefined.
   const read = async () => JSON.parse(JSON.stringify(await project.getPushedConfigSource()));
   await project.pushConfig({ "auth.otp.allowSignIn": true }, { source });
   assert.deepEqual(await read(), source);

@@ -1,5 +1,5 @@
-// Emails through the admin app, such as templates, themes, drafts, previews and invitations; and
-// users' email preferences.
+// Emails through the admin app, such as templates, themes, drafts, previews and invitations. Also
+// the email preferences of users.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -122,7 +122,7 @@ test("the link in an email unsubscribes with one click", async () => {
   const { email, user } = await w.signedUp();
   await w.server().sendEmail({ userIds: [user.id], subject: "Offer", html: "<p>x</p>", notificationCategoryName: MARKETING });
   const [link] = (await w.inbox.next(email)).text.match(/https?:\S+unsubscribe-link\?code=\w{45}/);
-  // A rehearsed deployment's link has a host name that only AWS resolves.
+  // The host name in a link of a rehearsed deployment can be resolved only on AWS.
   const { pathname, search } = new URL(link);
   const answer = await fetch(`${w.gateway.url}${pathname}${search}`, { method: "POST", body: new URLSearchParams({ "List-Unsubscribe": "One-Click" }) });
   assert.equal(answer.status, 200);

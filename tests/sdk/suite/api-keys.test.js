@@ -1,4 +1,4 @@
-// API key sets, created and revoked by an administrator.
+// Sets of API keys, which an administrator creates and revokes.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

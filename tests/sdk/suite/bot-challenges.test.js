@@ -1,4 +1,4 @@
-// Bot challenges with the SDK in Node.js, without a browser to show them.
+// Bot challenges with the SDK in Node.js, where no browser can show them.
 
 import assert from "node:assert/strict";
 import { before, test } from "node:test";

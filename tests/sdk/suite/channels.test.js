@@ -1,4 +1,4 @@
-// A user's addresses: list, add, change, verify, remove.
+// The addresses of a user: list, add, change, verify and remove.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -93,7 +93,7 @@ test("the primary address is verified by the requested email", async () => {
   const { app, email, user } = await w.signedUp();
   assert.equal(await user.sendVerificationEmail({ callbackUrl: CALLBACK }), undefined);
   const { code } = linkOf(await w.inbox.next(email));
-  // The link may open in a browser without a session.
+  // The link may open in a browser that has no session.
   ok(await w.client().verifyEmail(code));
   const now = await app.getUser();
   assert.equal(now.primaryEmailVerified, true);

@@ -1,4 +1,4 @@
-// Sign-in without a password: emailed links and codes, anonymous users.
+// Sign-in without a password: emailed links and codes, and anonymous users.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-// A command-line tool's sign-in, confirmed on a page.
+// The sign-in of a command-line tool, which the user confirms on a page.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,5 +1,5 @@
-// A user's provider accounts as connections, a user's single permissions and teams, and the user of
-// a token.
+// The accounts of a user at providers as connections, single permissions and teams of a user, and
+// the user to whom a token belongs.
 
 import assert from "node:assert/strict";
 import { before, test } from "node:test";

@@ -1,5 +1,5 @@
-// Members of all types of apps: the admin app has all of the server app's, which has all of the
-// client app's.
+// Members that all types of apps have. The admin app has all members of the server app, which has
+// all members of the client app.
 
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
@@ -132,7 +132,7 @@ each("each redirect leads to its page", async (make) => {
   const pages = found.map((method) => (method === "redirectToOAuthCallback" ? "oauthCallback" : method[10].toLowerCase() + method.slice(11)));
   const visited = [];
   const app = make({ redirectMethod: { navigate: (to) => visited.push(to) }, urls: Object.fromEntries(pages.map((page) => [page, `/at/${page}`])) });
-  // After each call, the SDK waits two seconds for the browser to leave the page.
+  // After each of these calls, the SDK waits two seconds for the browser to leave the page.
   await Promise.all(found.map((method) => app[method]()));
   assert.deepEqual(visited.map((to) => to.split("?")[0]).sort(), pages.map((page) => `/at/${page}`).sort());
 });

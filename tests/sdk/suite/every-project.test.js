@@ -1,5 +1,5 @@
-// The members of a project's two types, for its administrator and in its owner's list; and the
-// owners of both types.
+// The members of the two types of projects: a project as its administrator sees it, and a project
+// in its owner's list. Also the owners of both types.
 
 import assert from "node:assert/strict";
 import { before, test } from "node:test";

@@ -1,5 +1,5 @@
-// Members of all types of users: users signed in to a client app or a server app, in a project or
-// in `internal`, and users that a server reads.
+// Members that all types of users have: users who are signed in to a client app or a server app, in
+// a project or in `internal`, and users that a server reads.
 
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
@@ -70,8 +70,8 @@ each("the password is changed, and the address verified, only with a session", a
   const change = () => user.updatePassword({ oldPassword: PASSWORD, newPassword: "a second password" });
   const send = () => user.sendVerificationEmail({ callbackUrl: CALLBACK });
   if (SERVER_TYPES.includes(type)) {
-    // For a server, the SDK sends the first request as a client, and declares the second
-    // impossible.
+    // In a server app, the SDK sends the first request as a client, and declares that the second
+    // one is impossible.
     await throwsCode(change(), "USER_AUTHENTICATION_REQUIRED");
     return assert.rejects(send(), /sendVerificationEmail\(\) on ServerUser/);
   }
@@ -98,7 +98,7 @@ each("teams are created, selected and left", async ({ user, read }, type) => {
   assert.equal((await read()).selectedTeam.id, team.id);
   await (await user.getTeamProfile(team)).update({ displayName: "Countess" });
   assert.equal((await (await read()).getTeamProfile(team)).displayName, "Countess");
-  // For a server, the SDK sends this request as a client without a session.
+  // In a server app, the SDK sends this request as a client without a session.
   if (SERVER_TYPES.includes(type)) return throwsCode(user.leaveTeam(team), "USER_AUTHENTICATION_REQUIRED");
   await user.leaveTeam(team);
   assert.ok((await (await read()).listTeams()).every(({ id }) => id !== team.id));

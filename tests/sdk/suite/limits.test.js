@@ -1,4 +1,4 @@
-// A limit of the service itself: the SDK reaches it, waits as requested, and succeeds.
+// A real limit of the service: the SDK reaches the limit, waits as requested, and succeeds.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -17,7 +17,8 @@ test("an email beyond the limit is sent once the limit allows it", async () => {
     ok(await app.sendMagicLinkEmail(email, { callbackUrl: CALLBACK }));
     sent.push(Date.now());
   }
-  // Each window allows one email, so there is a whole window between the first email and the third.
+  // Each window allows one email, so there is a whole window between the first email and the third
+  // one.
   assert.ok(sent[2] - sent[0] >= WINDOW_SECONDS * 1000 - 100, `three emails in ${sent[2] - sent[0]} ms`);
   const refused = await asClient(w.gateway, "POST", "/auth/otp/send-sign-in-code", { email, callback_url: CALLBACK });
   assert.equal(refused.status, 429);

@@ -1,6 +1,6 @@
 // Calls for features that the service lacks: payments, analytics, session replays, a data vault,
-// managed email domains, and an assistant for templates. Each returns "none", or rejects with the
-// API's error.
+// managed email domains, and an assistant for templates. Each call returns "none", or rejects with
+// the error of the API.
 
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
@@ -27,7 +27,7 @@ async function isNotThere(name, call) {
   const late = sleep(TIMEOUT_MILLIS, "nothing", { ref: false });
   const outcome = await Promise.race([call().then((value) => ({ value }), (error) => ({ error })), late]);
   assert.ok(outcome.error, `${name}: ${JSON.stringify(outcome)}`);
-  // The SDK does not know these codes, and puts the whole response into the message.
+  // The SDK does not know these codes, so it puts the whole response into the message.
   assert.match(outcome.error.message, /: (404 \{"code":"ROUTE_NOT_FOUND"|405 \{"code":"METHOD_NOT_ALLOWED")/, `${name}: ${outcome.error.stack}`);
 }
 
@@ -105,7 +105,7 @@ test("there are no analytics and no session replays", async () => {
 
 test("a data vault neither stores nor returns a value", async () => {
   for (const of of [w.server(), w.admin()]) {
-    // The SDK creates this object without a request.
+    // The SDK creates this object without sending a request.
     const vault = await of.getDataVaultStore("vault");
     await areNotThere({
       setValue: () => vault.setValue("key", "value", { secret: "secret" }),

@@ -1,4 +1,4 @@
-// API keys of users and teams.
+// API keys that belong to users and teams.
 
 import assert from "node:assert/strict";
 import { before, test } from "node:test";

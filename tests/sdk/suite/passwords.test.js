@@ -1,4 +1,4 @@
-// Accounts with a password: sign-up, sign-in, change, reset.
+// Accounts with a password: sign-up, sign-in, changing the password, and resetting it.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -136,7 +136,7 @@ test("an unknown reset link is rejected, and unknown addresses look like known o
   refused(await app.resetPassword({ code: "0".repeat(45), password: PASSWORD }), "VERIFICATION_CODE_NOT_FOUND");
   const nobody = newAddress("nobody");
   ok(await app.sendForgotPasswordEmail(nobody, { callbackUrl: CALLBACK }));
-  // A later email shows that none was sent to the unknown address before.
+  // A later email arrives, which shows that no email was sent to the unknown address before.
   const { email } = await w.signedUp();
   ok(await app.sendForgotPasswordEmail(email, { callbackUrl: CALLBACK }));
   await w.inbox.next(email);

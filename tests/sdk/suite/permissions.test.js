@@ -1,5 +1,5 @@
-// Permissions in teams and in the project: an administrator defines them, a server grants them,
-// users see their own.
+// Permissions in teams and in the project: an administrator defines them, a server grants them, and
+// users see those they have.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

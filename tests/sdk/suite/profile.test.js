@@ -1,4 +1,4 @@
-// Changes by signed-in users to their own accounts.
+// Changes that signed-in users make to their accounts.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-// A user's accounts at OAuth providers, added by a server and changed by the user.
+// The accounts of a user at OAuth providers, which a server adds and the user changes.
 
 import assert from "node:assert/strict";
 import { before, test } from "node:test";

@@ -1,5 +1,5 @@
-// How the SDK handles a limit: it waits as requested, then retries. A proxy stands in for a service
-// at its limit.
+// The SDK's reaction to a limit: it waits as requested, and then retries. A proxy takes the place
+// of a service that has reached its limit.
 
 import assert from "node:assert/strict";
 import { createServer } from "node:http";

@@ -1,4 +1,4 @@
-// A server's emails to its users, as received by the inbox.
+// The emails that a server sends to its users, as the inbox receives them.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -59,7 +59,7 @@ test("the delivery statistics count sent emails", async () => {
     await server.sendEmail({ userIds: [user.id], subject, html: "<p>Counted</p>" });
     await w.inbox.next(email);
   }
-  // Emails are counted shortly after sending.
+  // Emails are counted shortly after they have been sent.
   const sent = before.stats.hour.sent + 2;
   await until(async () => (await server.getEmailDeliveryStats()).stats.hour.sent === sent, `${sent} emails are counted`);
   const { stats, capacity } = await server.getEmailDeliveryStats();

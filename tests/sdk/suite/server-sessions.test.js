@@ -1,4 +1,4 @@
-// Sessions that a server starts, lists and ends for its users.
+// Sessions of users that a server starts, lists and ends.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-// Users as seen and changed by a server.
+// Users as a server sees and changes them.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

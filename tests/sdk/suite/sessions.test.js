@@ -1,4 +1,4 @@
-// Sessions as seen by their user: list, end one, sign out.
+// Sessions as their user sees them: listing them, ending one of them, and signing out.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-// Teams as seen and changed by their members and a server.
+// Teams as their members and a server see and change them.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

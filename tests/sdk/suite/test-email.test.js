@@ -1,4 +1,4 @@
-// A test email, sent by the project's administrator through a mail server.
+// A test email, which the project's administrator sends through a mail server.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -36,7 +36,7 @@ test("the attempts to send through a mail server that is away are listed", async
   const admin = w.admin();
   const project = await admin.getProject();
   const { user } = await w.signedUp();
-  // Nothing on this machine listens on this port.
+  // No server listens on this port of this machine.
   await project.update({ config: { emailConfig: { type: "standard", ...through(9) } } });
   await admin.sendEmail({ userIds: [user.id], subject: "News", html: "<p>News</p>" });
   const attempts = await until(async () => {

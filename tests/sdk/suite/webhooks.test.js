@@ -1,4 +1,4 @@
-// Test events, sent by the project's administrator to a webhook endpoint.
+// Test events, which the project's administrator sends to a webhook endpoint.
 
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
@@ -9,7 +9,7 @@ import { text } from "node:stream/consumers";
 import { asAdmin } from "../support/gateway.js";
 import { ok, world } from "../support/world.js";
 
-// These tests' endpoint is on this machine, without TLS.
+// The endpoint of these tests is on this machine and does not use TLS.
 const w = world({ GATELET_ALLOW_PRIVATE_ISSUERS: "1" });
 
 /**

@@ -1,5 +1,6 @@
-// By default, a gateway in memory for each test file, so that files share neither data nor limits.
-// If DEPLOYMENT is a deployment's URL (see tests/deploy), each file has a project there instead.
+// By default, each test file uses a separate gateway with its data in memory, so that files share
+// neither data nor limits. If DEPLOYMENT is the URL of a deployment (see tests/deploy), each file
+// uses a separate project there instead.
 
 import { execFileSync, spawn } from "node:child_process";
 import { createInterface } from "node:readline";

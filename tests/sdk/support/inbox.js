@@ -1,4 +1,5 @@
-// Emails of a gateway, from its inbox, or of a rehearsed deployment, from its emulated SES.
+// The emails of a gateway, read from its inbox, or of a rehearsed deployment, read from its
+// emulated SES.
 
 import assert from "node:assert/strict";
 
@@ -25,8 +26,8 @@ export class Inbox {
   /** Every email to an address, oldest first. */
   async all(address) {
     const { items, messages } = await this.list({ to: address });
-    // A gateway returns the address's emails, newest first; a deployment's emulated SES returns all
-    // emails, by AWS account.
+    // A gateway returns the emails to this address, newest first. The emulated SES of a deployment
+    // returns all emails, by AWS account.
     return items?.reverse() ?? Object.values(messages).flat().filter(({ To }) => To.includes(address)).map(fromSes);
   }
 
@@ -54,7 +55,7 @@ function fromSes({ MessageId: id, To: to, Subject: subject, BodyText: text, Body
 
 /** An email's link and its code, which must be the same in text and HTML. */
 export function linkOf(mail) {
-  // A verification email has a second link, for recipients who did not create the account.
+  // A verification email contains a second link, for recipients who have not created the account.
   const links = (mail.text.match(/https?:\/\/\S+/g) ?? []).filter((link) => !link.includes("/release-link?"));
   assert.equal(links.length, 1, `one link in: ${mail.text}`);
   const url = new URL(links[0]);

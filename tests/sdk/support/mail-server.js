@@ -1,4 +1,4 @@
-// A local mail server with a certificate for its address, which accepts every email.
+// A local mail server that accepts every email. The server has a certificate for its address.
 
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";

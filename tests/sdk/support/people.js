@@ -1,4 +1,4 @@
-// A user of each of the SDK's types, for tests of members that several types share.
+// A user of each type that the SDK has, for tests of members that several types share.
 
 import { configure } from "./gateway.js";
 import { PASSWORD, newAddress, ok } from "./world.js";

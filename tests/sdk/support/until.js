@@ -1,4 +1,4 @@
-// Tests wait for events, never for a period.
+// Tests wait for events, never for a fixed time.
 
 import { setTimeout as sleep } from "node:timers/promises";
 

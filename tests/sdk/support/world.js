@@ -1,5 +1,5 @@
-// The test files' common world: a gateway, its emails, and apps of the SDK in the version given by
-// SDK.
+// The surroundings that the test files share: a gateway, its emails, and apps of the SDK in the
+// version that SDK names.
 
 import assert from "node:assert/strict";
 import { after, before } from "node:test";
@@ -31,7 +31,7 @@ export function newAddress(name = "user") {
  */
 export function world(settings) {
   const it = {};
-  // A file's hooks run concurrently, so hooks that need the gateway await `started`.
+  // The hooks of a file run at the same time, so hooks that need the gateway await `started`.
   it.started = startGateway(settings).then((gateway) => {
     it.gateway = gateway;
     it.inbox = new Inbox(gateway);

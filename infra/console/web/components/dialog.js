@@ -1,4 +1,5 @@
-// Dialogs that confirm an action, show a secret once, warn of unsaved changes, or show conflicts.
+// Dialogs that confirm an action, show a secret once, warn of unsaved changes, or show conflicting
+// changes.
 
 import { fill, h, newId, say } from "../core/dom.js";
 import { visible } from "../core/format.js";

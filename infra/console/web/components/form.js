@@ -1,6 +1,6 @@
-// Forms. If the API rejects a form, the problems appear beside the fields, and all input is kept.
-// Edit forms send only changed values, and ask before they overwrite someone else's changes, even
-// concurrent ones.
+// Forms. Forms that show the problems reported by the API beside the fields, and keep all input.
+// Edit forms send only changed values, and ask before they overwrite changes that someone else
+// made, even at the same moment.
 
 import { isStale, MAX_ATTEMPTS } from "../core/api.js";
 import { fill, h, newId, say } from "../core/dom.js";

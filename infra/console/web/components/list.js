@@ -1,5 +1,5 @@
-// Lists: a table whose rows may be links, read page by page, with search, order and filters in the
-// URL.
+// Lists: tables that are read page by page, with search, order and filters in the URL. Rows may be
+// links.
 
 import { nextRows } from "../core/api.js";
 import { fill, h, newId, say } from "../core/dom.js";
@@ -208,7 +208,7 @@ class List {
         this.#showFirst(found);
         if (focused) this.#body.querySelector(`a[href="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
       } catch {
-        // Keeps the rows: the next attempt may succeed.
+        // Keep the rows, because the next attempt may succeed.
       }
       return undefined;
     }, LIVE_MILLIS);
@@ -229,7 +229,7 @@ class List {
     const typed = (event) => {
       this.#chosen.q = event.target.value.trim();
       clearTimeout(typing);
-      // By then, the user may have opened another page.
+      // When the timer fires, the user may have opened another page.
       typing = setTimeout(() => this.element.isConnected && this.#changed(), TYPING_MILLIS);
     };
     const attributes = { placeholder: searchLabel, "aria-label": searchLabel, spellcheck: "false", autocomplete: "off" };

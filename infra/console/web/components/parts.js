@@ -119,7 +119,7 @@ export function button(text, onclick, attributes = {}) {
 /** Copies a request as a curl command; `make` returns the request when the button is pressed. */
 export function curlButton(make) {
   const copy = h("button", { type: "button", class: "copy quiet", "data-copy": "", title: t.curl.help }, t.curl.label);
-  // Runs before the listener of `page.js`, which reads the attribute.
+  // This listener runs before the one in `page.js`, which reads the attribute.
   copy.addEventListener("click", () => {
     copy.dataset.copy = toCurl(make(), location.origin);
   });

@@ -1,4 +1,4 @@
-// A dialog for long work in steps: shows the progress, and can be stopped.
+// A dialog for long work in steps, which shows the progress and lets the user stop the work.
 
 import { fill, h, say } from "../core/dom.js";
 import { texts as t } from "../texts.js";

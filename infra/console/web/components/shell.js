@@ -1,4 +1,4 @@
-// The frame of a project's pages: the list of pages and, in the bar, the project switch and the
+// The frame of a project's pages: the list of pages and, in the bar, the menu of projects and the
 // links to sign in, sign out and open the account.
 
 import { h } from "../core/dom.js";
@@ -32,7 +32,7 @@ export function sidebar({ to }, current) {
       ),
     ]),
   );
-  // It scrolls in low windows, so it can have the focus.
+  // The list scrolls in low windows, so it must be able to receive the focus.
   return h("aside", { class: "side", tabindex: "0" }, h("details", {}, h("summary", { class: "button" }, h("span", {}, h("span", { class: "label" }, t.nav.pagesOf), t.nav.pages[current] ?? t.nav.menu)), nav));
 }
 

@@ -1,4 +1,4 @@
-// The client of the API. Requests are plain values that can be shown as curl commands.
+// The client of the API. Requests are plain values, so the console can show them as curl commands.
 
 export const API = "/api/v1";
 

@@ -1,4 +1,4 @@
-// The description of the API, read once.
+// The API's description, which is read once.
 
 let reading;
 

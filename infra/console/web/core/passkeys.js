@@ -1,4 +1,4 @@
-// Passkeys of users of the project `internal`, bound to the host of the console's page.
+// Passkeys of users of the project `internal`, bound to the host of the console.
 
 /** Whether passkeys work in this browser at this address; they never work at an IP address. */
 export function isSupported() {

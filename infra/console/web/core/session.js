@@ -1,5 +1,5 @@
-// Who uses the console: a holder of the link printed by the gateway, with the keys of its first
-// project, or a user of the project `internal`, with a session.
+// The console's session: either the keys of the gateway's first project, for callers with the link
+// that the gateway prints, or the session of a user of the project `internal`.
 
 import { Api, ApiError } from "./api.js";
 import { prove } from "./passkeys.js";
@@ -22,7 +22,7 @@ export function takeToken(location, history, storage) {
   try {
     storage.setItem(OPENED, token);
   } catch {
-    // Storage is disabled: users can only sign in.
+    // Storage is disabled, so callers can only sign in.
   }
 }
 
@@ -76,7 +76,7 @@ export class Session {
       if (answer.ok) this.#local = await answer.json();
       return answer.ok;
     } catch {
-      // No answer: the pages report it when they call the API.
+      // The gateway does not respond; pages report this when they call the API.
       return null;
     }
   }
@@ -117,7 +117,7 @@ export class Session {
 
   /** The API of the project `internal`, as the signed-in user. */
   get internal() {
-    // Users without a required second factor can sign in to set one up.
+    // Users who lack a required second factor can sign in to set one up.
     const credentials = () => ({ projectId: INTERNAL, level: "client", token: this.#user?.access, isRestrictedAllowed: true });
     return new Api(credentials, { fetch: this.#fetch, renew: () => this.#renew() });
   }
@@ -274,6 +274,6 @@ function set(storage, name, text) {
     if (text === null) storage.removeItem(name);
     else storage.setItem(name, text);
   } catch {
-    // Storage is disabled: the session ends with the page.
+    // Storage is disabled, so the session ends when the page is closed.
   }
 }

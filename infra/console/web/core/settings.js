@@ -1,5 +1,5 @@
-// The settings of a project by area: the fields, and how lists and objects are edited. Help texts
-// come from the API's description by default.
+// The settings of a project by area: the fields, and the editors for lists and objects. The default
+// help texts come from the API's description.
 
 import { at, nested } from "./values.js";
 

@@ -1,4 +1,4 @@
-// Helpers not tied to a page: compare and nest values, parse lines and JSON, make sample values for
+// Helpers for all pages: compare and nest values, parse lines and JSON, and make sample values for
 // template variables.
 
 /** Whether two JSON values are equal; the order of keys is ignored. */

@@ -1,4 +1,5 @@
-// The console user's own account in the project `internal`: factors, passkeys, password, sessions.
+// The account of the console's user in the project `internal`: factors, passkeys, password and
+// sessions.
 
 import { confirm, showOnce } from "../components/dialog.js";
 import { form } from "../components/form.js";

@@ -1,4 +1,4 @@
-// The audit log: what happened to the project and its accounts.
+// The audit log: the events of the project and its accounts.
 
 import { list } from "../components/list.js";
 import { head, link, shown, tag, time } from "../components/parts.js";

@@ -1,4 +1,4 @@
-// What the service publishes to everybody: the site, its apps and posts, and its documents.
+// The content that the service publishes: the site, its apps and posts, and its documents.
 
 import { table } from "../components/list.js";
 import { code, curlButton, empty, facts, head, heading, link, shown, time } from "../components/parts.js";

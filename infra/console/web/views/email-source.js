@@ -1,4 +1,4 @@
-// The source of a template, a theme or a draft, with a preview as the API renders it.
+// The source of a template, a theme or a draft, with a preview that the API renders.
 
 import { deletion } from "../components/dialog.js";
 import { form } from "../components/form.js";

@@ -1,6 +1,6 @@
 // Emails a link for setting a new password.
 //
-// The answer is always the same, so it does not reveal whether the address has an account.
+// The response is always the same, so that nobody learns whether the address has an account.
 
 import { form } from "../components/form.js";
 import { button, code, failure, head, link, note } from "../components/parts.js";

@@ -1,4 +1,4 @@
-// `/console`: opens the first project.
+// `/console`: opens the user's first project.
 
 import { h } from "../core/dom.js";
 import { url } from "../core/router.js";

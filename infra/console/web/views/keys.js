@@ -1,4 +1,4 @@
-// The keys that apps and servers use to call the API.
+// The keys with which apps and servers call the API.
 
 import { confirm, showOnce } from "../components/dialog.js";
 import { form, posts } from "../components/form.js";
@@ -10,8 +10,8 @@ import { texts as t } from "../texts.js";
 
 const AREAS = ["auth", "emails", "keys", "projects", "teams", "users", "webhooks"];
 const PERMISSIONS = AREAS.flatMap((area) => [`${area}:read`, `${area}:write`]);
-// The end of the year 9999, which means that a set never expires, and the start of that year. Sets
-// that expire in that year are shown as valid forever.
+// The end of the year 9999, which means that a set of keys never expires, and the start of that
+// year. Sets that expire in the year 9999 are shown as valid forever.
 const NEVER = 253_402_300_799_000;
 const FAR = 253_370_764_800_000;
 const DAY = 86_400_000;

@@ -1,4 +1,4 @@
-// An email in the outbox: its status and source, and changes to it until it is sent.
+// An email in the outbox: its status and source, and a form to change it before it is sent.
 
 import { confirm } from "../components/dialog.js";
 import { form, saves } from "../components/form.js";

@@ -1,4 +1,4 @@
-// The outbox: a project's emails, from their creation on.
+// The outbox: a project's emails, both sent and unsent.
 
 import { list } from "../components/list.js";
 import { head, shown, state, time } from "../components/parts.js";

@@ -1,4 +1,4 @@
-// The permissions defined by the project: for its users, and for members of teams.
+// The permissions that the project defines for its users and for members of teams.
 
 import { deletion } from "../components/dialog.js";
 import { form } from "../components/form.js";

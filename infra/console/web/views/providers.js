@@ -53,8 +53,7 @@ async function edit({ api, to, router, project, listOf, providers, provider, isN
   if (!isNew && !provider) return h("div", {}, head(t.providers.title), h("p", {}, t.providers.gone));
   const back = () => router.go(to("/providers"));
   const write = (list) => ({ config: { oauth_providers: list } });
-  // The API replaces the whole list, so changes start from the last list read, to keep the other
-  // providers.
+  // The API replaces the whole list of providers, so changes start from the list last read.
   let current = providers;
   const read = async () => (current = listOf(await project.read()));
   const redirect = (name) => `${location.origin}/api/v1/auth/oauth/callback/${name}`;

@@ -1,4 +1,4 @@
-// The first requests with each framework, with the project's own values.
+// The first requests with each framework, with the project's ids and keys filled in.
 
 import { form } from "../components/form.js";
 import { code, facts, head, id, link, secret, tabs } from "../components/parts.js";

@@ -1,4 +1,4 @@
-// All operations of the API, with a search.
+// All operations of the API, with a search field.
 
 import { table } from "../components/list.js";
 import { empty, head, link, tag } from "../components/parts.js";

@@ -1,4 +1,4 @@
-// The sign-up rules of a project, how often each matched, and a tester.
+// The sign-up rules of a project, how often each one matched, and a form to test them.
 
 import { deletion } from "../components/dialog.js";
 import { form, posts } from "../components/form.js";
@@ -96,8 +96,7 @@ async function edit({ api, to, router, project, read, rules, edited, isNew }) {
     condition: values.condition,
     action: { type: values["action.type"], ...(values["action.message"] && { message: values["action.message"] }) },
   });
-  // The API replaces the whole list, so changes start from the last list read, to keep the other
-  // rules.
+  // The API replaces the whole list of rules, so changes start from the list last read.
   let current = rules;
   const reread = async () => (current = (await read()).sign_up_rules);
   const write = (list) => ({ config: { sign_up_rules: list } });

@@ -1,4 +1,4 @@
-// The RSA keys of a project, in the settings of its sessions. Loaded on demand.
+// The RSA keys of a project, shown in its session settings. Loaded on demand.
 
 import { confirm } from "../components/dialog.js";
 import { button, empty, facts, heading, id, state, time } from "../components/parts.js";

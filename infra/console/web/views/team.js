@@ -1,4 +1,4 @@
-// A team: its profile, members with their permissions, invitations, and deletion.
+// A team: its profile, its members and their permissions, its invitations, and its deletion.
 
 import { confirm, deletion } from "../components/dialog.js";
 import { form, posts, saves } from "../components/form.js";

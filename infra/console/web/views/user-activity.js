@@ -1,4 +1,4 @@
-// What happened to a user's account, from the audit log.
+// The events of a user's account, from the audit log.
 
 import { h } from "../core/dom.js";
 import { entries } from "./audit-log.js";

@@ -9,7 +9,7 @@ import { texts as t } from "../texts.js";
 export function part({ api, user, place, router, to, refresh }) {
   const resource = api.resource(place);
   const isRestricted = ({ restricted_by_admin: is }) => is;
-  // The API accepts reason and details only with the restriction.
+  // The API accepts a reason and details only together with the restriction.
   const whole = (body, found) => (isRestricted(found) ? { ...body, restricted_by_admin: true } : body);
   return h(
     "div",

@@ -1,4 +1,4 @@
-// A user's live sessions, and the button to act as the user.
+// A user's active sessions, and the button to act as the user.
 
 import { confirm, showOnce } from "../components/dialog.js";
 import { form, posts } from "../components/form.js";

@@ -1,4 +1,5 @@
-// How a user signs in: addresses, password, factors, passkeys, accounts at providers.
+// The ways in which a user signs in: addresses, password, factors, passkeys, and accounts at
+// providers.
 
 import { confirm } from "../components/dialog.js";
 import { form, posts, saves } from "../components/form.js";
@@ -168,8 +169,8 @@ function factors(context, passkeys) {
         }),
     ),
     form({
-      // No switch for passkeys, as it would delete them without asking; the list below deletes them
-      // one by one.
+      // There is no switch for passkeys, because turning it off would delete them without asking;
+      // the list below deletes single passkeys.
       fields: [{ name: "otp_auth_enabled", label: t.user.otp, type: "switch", help: t.user.otpHelp }],
       values: user,
       ...saves(resource),

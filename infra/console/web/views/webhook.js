@@ -1,4 +1,4 @@
-// A webhook endpoint: its deliveries, settings, secret, and deletion.
+// A webhook endpoint: its deliveries, its settings, its secret, and its deletion.
 
 import { confirm, showOnce } from "../components/dialog.js";
 import { form } from "../components/form.js";

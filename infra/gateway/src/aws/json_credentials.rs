@@ -1,10 +1,10 @@
-//! The JSON that credential processes and metadata services return.
+//! The JSON format in which credential processes and metadata services return credentials.
 
 use anyhow::anyhow;
 use aws::Credentials;
 use serde::Deserialize;
 
-/// The credentials in that JSON.
+/// The credentials in this format.
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub(super) struct JsonCredentials {

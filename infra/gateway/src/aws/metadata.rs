@@ -1,5 +1,5 @@
-//! Requests the credentials of a role: for a container, from ECS or EKS; for an EC2 instance, from
-//! the instance metadata service (version 2).
+//! Requests the credentials of a role: for a container from ECS or EKS, and for an EC2 instance
+//! from the instance metadata service (version 2).
 
 use std::time::Duration;
 
@@ -14,20 +14,22 @@ use super::json_credentials::JsonCredentials;
 use crate::causes::with_causes;
 use crate::http_client::http_client;
 
-/// How long to wait for a response. Both services run on the machine or close to it and answer
-/// sooner; outside EC2, nothing answers at the address of the instance metadata service.
+/// How long to wait for a response. Both metadata services run on the machine or close to it, so
+/// they respond sooner. Outside EC2, nothing responds at the address of the instance metadata
+/// service.
 const TIMEOUT: Duration = Duration::from_secs(1);
 const CONTAINERS: &str = "http://169.254.170.2";
 const INSTANCE: &str = "http://169.254.169.254";
-/// The IP addresses of the ECS and EKS services. They may be called over plain HTTP, like loopback.
+/// The IP addresses of the ECS and EKS services. Like loopback addresses, they may be called over
+/// plain HTTP.
 const PLAIN: [&str; 3] = ["169.254.170.2", "169.254.170.23", "fd00:ec2::23"];
 
 fn client() -> anyhow::Result<Client> {
     Ok(http_client()?.no_proxy().timeout(TIMEOUT).build()?)
 }
 
-/// The credentials of a container's role, or why there are none. Fails if the container has a role,
-/// but its credentials cannot be read.
+/// The credentials of a container's role, or the reason why there are none. Fails if the container
+/// has a role, but its credentials cannot be read.
 pub(super) async fn container_credentials() -> anyhow::Result<Result<Credentials, String>> {
     let relative = variable("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI").map(|path| format!("{CONTAINERS}{path}"));
     let Some(text) = relative.or_else(|| variable("AWS_CONTAINER_CREDENTIALS_FULL_URI")) else {
@@ -60,7 +62,7 @@ fn is_trusted(url: &Url) -> bool {
     url.scheme() == "https" || (url.scheme() == "http" && is_here)
 }
 
-/// The credentials of an instance's role, or why there are none.
+/// The credentials of an instance's role, or the reason why there are none.
 pub(super) async fn instance_credentials() -> Result<Credentials, String> {
     if variable("AWS_EC2_METADATA_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true")) {
         return Err("EC2 instance metadata is disabled (AWS_EC2_METADATA_DISABLED)".to_owned());

@@ -1,5 +1,5 @@
-//! The AWS credentials and region of the command line. Credentials are looked up in the order
-//! below, which is close to the order of the AWS CLI and SDKs.
+//! The AWS credentials and region of the command line. Credentials are looked up in the following
+//! order, which is close to that of the AWS CLI and SDKs.
 //!
 //! | order | where | how |
 //! |---|---|---|
@@ -11,9 +11,10 @@
 //!
 //! The region is `AWS_REGION`, `AWS_DEFAULT_REGION`, or `region` in the profile.
 //!
-//! The SDK's own chain (`aws-config`) needs the clients of three more services, and would take
-//! longer to compile than the rest of the command line. Commands do not renew credentials: if they
-//! expire, run `export` or `import` again to continue where it stopped.
+//! The credential chain of the SDK (`aws-config`) needs the clients of three more services, and
+//! would take longer to compile than the rest of the command line. Commands do not renew
+//! credentials. If the credentials expire, run `export` or `import` again to continue where it
+//! stopped.
 
 mod json_credentials;
 mod metadata;
@@ -39,7 +40,7 @@ pub struct Aws {
 }
 
 impl Aws {
-    /// Finds the credentials and the region; see the module's documentation for where it looks.
+    /// Finds the credentials and the region in the places that the module's documentation lists.
     pub async fn find() -> anyhow::Result<Self> {
         let name = variable("AWS_PROFILE");
         let profile = Profile::read(name.as_deref().unwrap_or("default"))?;
@@ -103,8 +104,8 @@ async fn credentials(profile: Option<Profile>) -> anyhow::Result<Credentials> {
     }
 }
 
-/// The credentials of a profile, or why it has none. Fails if the profile says how to get
-/// credentials, but doing so fails.
+/// The credentials of a profile, or the reason why it has none. Fails if the profile says how to
+/// get credentials, but getting them fails.
 fn profile_credentials(profile: &Profile) -> anyhow::Result<Result<Credentials, String>> {
     if let Some(kind) = profile.needs_aws_cli() {
         return from_aws_cli(Some(&profile.name), kind).map(Ok);
@@ -120,8 +121,8 @@ fn profile_credentials(profile: &Profile) -> anyhow::Result<Result<Credentials, 
     run(Command::new("sh").args(["-c", command]), &what).map(Ok)
 }
 
-/// Gets credentials from the AWS CLI, because this kind requires calls to other AWS services.
-/// Without a profile, the environment describes them.
+/// Gets credentials from the AWS CLI, because these require calls to other AWS services. Without a
+/// profile, the environment says which credentials to get.
 fn from_aws_cli(profile: Option<&str>, kind: &str) -> anyhow::Result<Credentials> {
     let mut command = Command::new("aws");
     command.args(["configure", "export-credentials", "--format", "process"]);

@@ -26,7 +26,7 @@ impl Profile {
         Ok(is_there.then(|| Self { name: name.to_owned(), config, credentials }))
     }
 
-    /// A setting from the credentials file, or else from the configuration file.
+    /// A setting from the credentials file or, if it is not there, from the configuration file.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
         self.credentials.get(name).or_else(|| self.config.get(name)).map(String::as_str)
     }
@@ -35,8 +35,8 @@ impl Profile {
         Some((self.get("aws_access_key_id")?, self.get("aws_secret_access_key")?))
     }
 
-    /// The kind of credentials in this profile, if resolving them takes calls to other AWS
-    /// services, which only the AWS CLI makes; otherwise `None`.
+    /// The kind of the profile's credentials if getting them requires calls to AWS services that
+    /// only the AWS CLI makes; otherwise `None`.
     pub(super) fn needs_aws_cli(&self) -> Option<&'static str> {
         let uses = |name| self.get(name).is_some();
         if uses("role_arn") {
@@ -51,8 +51,8 @@ impl Profile {
     }
 }
 
-/// The paths of the configuration and credentials files; `None` if neither a variable nor the home
-/// folder says where a file is.
+/// The paths of the configuration file and the credentials file; `None` if neither a variable nor
+/// the home folder determines the path.
 fn files() -> [Option<PathBuf>; 2] {
     let file = |name: &str, default: &str| {
         let named = variable(name).map(PathBuf::from);
@@ -61,7 +61,7 @@ fn files() -> [Option<PathBuf>; 2] {
     [file("AWS_CONFIG_FILE", "config"), file("AWS_SHARED_CREDENTIALS_FILE", "credentials")]
 }
 
-/// The user's home folder, where `.aws` is; `None` if unknown.
+/// The user's home folder, which contains `.aws`; `None` if unknown.
 fn home() -> Option<PathBuf> {
     std::env::home_dir().filter(|home| !home.as_os_str().is_empty())
 }
@@ -89,8 +89,8 @@ fn section(text: &str, name: &str, prefix: &str) -> Option<HashMap<String, Strin
             }
             continue;
         }
-        // An indented line belongs to the setting above it, such as `s3 =`, which is not needed
-        // here.
+        // An indented line belongs to the setting above it, such as `s3 =`, which the gateway does
+        // not use.
         let is_setting = is_here && !line.starts_with([' ', '\t', '#', ';']);
         let Some((key, value)) = line.split_once('=').filter(|_| is_setting) else { continue };
         let value = value.split(" #").next().unwrap_or_default().trim();

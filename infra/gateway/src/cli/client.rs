@@ -13,7 +13,7 @@ use super::tools::Target;
 use crate::say::say;
 
 const CLIENTS: &str = "/internal/oauth-clients";
-/// Fields whose elements may be separated by commas: no element contains one.
+/// Fields whose elements may be separated by commas, because no element contains a comma.
 const LISTS: [&str; 4] = ["redirect_uris", "post_logout_redirect_uris", "scopes", "allowed_team_ids"];
 
 #[derive(Subcommand)]
@@ -43,7 +43,7 @@ pub(super) enum Command {
     /// Replace the secret of an OAuth client, and print the new one
     RotateSecret {
         id: String,
-        /// How many hours the old secret also works
+        /// The number of hours for which the old secret still works
         #[arg(long, value_name = "N", default_value_t = 24, value_parser = clap::value_parser!(u32).range(0..=168))]
         hours: u32,
         #[command(flatten)]
@@ -107,7 +107,7 @@ impl Command {
     }
 }
 
-/// Prints the secret of a confidential client, which is the only one to have one.
+/// Prints the client's secret, if there is one: only confidential clients have a secret.
 fn show_secret(answer: &Value) {
     if let Some(secret) = answer["client_secret"].as_str() {
         say!("OAUTH_CLIENT_SECRET={secret}");

@@ -1,4 +1,4 @@
-//! The question before a deletion.
+//! Asks for confirmation before a deletion.
 
 use std::io::{IsTerminal as _, stdin};
 
@@ -17,7 +17,7 @@ pub(super) fn deletion(kind: &str, what: &str, id: &str, given: Option<String>) 
     }
 }
 
-/// A line from standard input; on a terminal, asks first.
+/// Reads a line from standard input; on a terminal, prints a prompt first.
 fn typed(what: &str) -> anyhow::Result<String> {
     if stdin().is_terminal() {
         eprint!("This deletes {what}. Type its id to confirm: ");

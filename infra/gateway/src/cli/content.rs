@@ -1,5 +1,5 @@
-//! `gateway content`: publishes the site's content, lists kept publications, and rolls back to an
-//! earlier one.
+//! `gateway content`: publishes the site's content, lists earlier publications, and rolls back to
+//! one of them.
 
 use std::path::{Path, PathBuf};
 
@@ -22,7 +22,7 @@ pub(super) enum Command {
     /// published; posts with a future date appear on that date
     Publish {
         folder: PathBuf,
-        /// The site's URL, the base of the URLs in its content. Default: the URL that serves the
+        /// URL of the site, with which links in its content begin. Default: the URL that serves the
         /// content
         #[arg(long, env = "GATELET_SITE_URL", value_name = "URL")]
         site_url: Option<String>,
@@ -68,7 +68,7 @@ async fn publish(target: &Target, folder: &Path, site_url: Option<String>, bucke
     let PublishSummary { published: PublishResult { number, written }, stored, deleted } =
         folder.publish(&tools.store, shelf.as_ref(), now).await?;
     if shelf.is_none() {
-        say!("Link previews have no images. To add them, pass `--images BUCKET`, with the stack's output ImagesBucket");
+        say!("Link previews have no images. To add images, pass `--images BUCKET` with the stack's output ImagesBucket");
     }
     let Some(written) = written else {
         say!("Nothing has changed since publication {number}");

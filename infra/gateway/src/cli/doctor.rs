@@ -1,4 +1,4 @@
-//! `gateway doctor --table NAME`: checks a deployment.
+//! `gateway doctor --table NAME`: checks the resources of a deployment.
 
 use anyhow::{Context as _, bail};
 use clap::Args;
@@ -11,11 +11,10 @@ use crate::doctor::{Deployment, Report, examine};
 
 #[derive(Args)]
 pub(super) struct Options {
-    /// Base URL of the API; if given, its operations are called to check that their functions
-    /// respond
+    /// Base URL of the API. If given, calls operations to check that their functions respond
     #[arg(long, env = "GATELET_API_URL", value_name = "URL")]
     api_url: Option<String>,
-    /// Address or domain that emails are sent from
+    /// The address or domain from which emails are sent
     #[arg(long, env = "GATELET_SENDER", value_name = "IDENTITY")]
     sender: Option<String>,
     /// SES configuration set for the emails

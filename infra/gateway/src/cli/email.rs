@@ -61,7 +61,7 @@ fn path(id: &str) -> anyhow::Result<String> {
     Ok(format!("/emails/outbox/{id}"))
 }
 
-/// The addresses of an email, or its user.
+/// The recipients of an email: its addresses, or its user.
 fn recipients(to: &Value) -> String {
     match to["emails"].as_array() {
         Some(emails) => emails.iter().map(text).collect::<Vec<_>>().join(", "),

@@ -1,5 +1,6 @@
-//! `gateway help environment`: lists the variables that operators can set. Most are defined in the
-//! table of [`settings`]. Every command warns about variables that look misspelt.
+//! `gateway help environment`: lists the variables that operators can set. Most of the variables
+//! are defined in the table of [`settings`]. Every command warns about variables that look
+//! misspelt.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -21,9 +22,9 @@ const OWN: &str = "
 | `AWS_PROFILE`, `AWS_CONFIG_FILE`, `AWS_SHARED_CREDENTIALS_FILE` | profile in the AWS files, for commands with `--table` | `default`, in `~/.aws` |
 ";
 
-/// Variables set only by the gateway itself, its tests, and the script that runs them.
+/// Variables that only the gateway itself, its tests and the script that runs the tests set.
 const INTERNAL: [&str; 5] = ["GATELET_RENDERER", "GATELET_STOP_AT", "GATELET_TIMEOUTS", "GATELET_LOGIN_MILLIS", "GATELET_CI_CACHE"];
-/// Variables of apps and scripts, used in the guides and in the console's commands.
+/// Variables of apps and scripts, used in the guides and in the commands that the console shows.
 const OF_APPS: [&str; 5] =
     ["GATELET_URL", "GATELET_TEST_URL", "GATELET_ACCESS_TOKEN", "GATELET_REFRESH_TOKEN", "GATELET_ADMIN_ACCESS_TOKEN"];
 const PREFIX: &str = "GATELET_";
@@ -32,7 +33,7 @@ const PREFIX: &str = "GATELET_";
 const WIDTH: usize = 100;
 const INDENT: &str = "          ";
 
-/// A row of the table: the names, the meaning, and the default.
+/// A row of the table: the names, the meaning and the default of variables.
 struct Row<'a> {
     names: Vec<&'a str>,
     meaning: &'a str,
@@ -62,18 +63,18 @@ pub(super) fn text() -> String {
     text
 }
 
-/// Warns on standard error of environment variables that are probably misspelt. They are not
-/// errors: a shell or container may set variables of a later version, or of an app with the same
-/// prefix.
+/// Warns on standard error of environment variables that are probably misspelt. Such variables are
+/// not an error: a shell or container may set variables of a later version, or of an app with the
+/// same prefix.
 pub(super) fn warn_of_unknown() {
     for warning in unknown(std::env::vars_os().filter_map(|(name, _)| name.into_string().ok())) {
         eprintln!("warning: {warning}");
     }
 }
 
-/// A warning for each unknown name that begins with `GATELET_` or is close to a known one. Only
-/// names that almost begin with `GATELET_` are compared: comparing every variable of a shell would
-/// take a quarter of the gateway's startup time.
+/// A warning for each unknown name that begins with `GATELET_` or is similar to a known name. Only
+/// names that almost begin with `GATELET_` are compared, because comparing every variable of a
+/// shell would take a quarter of the gateway's startup time.
 fn unknown(names: impl Iterator<Item = String>) -> Vec<String> {
     let known = known();
     let warning = |name: String| {
@@ -93,7 +94,7 @@ fn unknown(names: impl Iterator<Item = String>) -> Vec<String> {
 }
 
 /// Whether a name almost begins with [`PREFIX`]: up to two letters may be wrong, missing or
-/// swapped. A missing letter counts as two, because it shifts the rest.
+/// swapped. A missing letter counts as two, because the letters after it are shifted.
 fn begins_alike(name: &str) -> bool {
     let beginning: String = name.chars().take(PREFIX.len()).collect();
     strsim::damerau_levenshtein(&beginning, PREFIX) <= 4
@@ -106,7 +107,7 @@ fn known() -> BTreeSet<String> {
     listed.filter(|name| name.starts_with(PREFIX) && is_whole(name)).chain(limits).collect()
 }
 
-/// Whether this names one variable, unlike `GATELET_LIMIT_…`.
+/// Whether this is the name of a single variable, unlike `GATELET_LIMIT_…`.
 fn is_whole(name: &str) -> bool {
     !name.ends_with('_') && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')
 }
@@ -131,7 +132,7 @@ mod tests {
 
     use super::*;
 
-    /// The documented names. A trailing `_` marks a prefix.
+    /// The documented names. A trailing `_` means that the name is a prefix.
     fn documented() -> BTreeSet<String> {
         rows(OWN).chain(rows(settings::TABLE)).flat_map(|row| row.names).map(str::to_owned).collect()
     }
@@ -160,8 +161,8 @@ mod tests {
         assert!(read.contains("GATELET_API_URL") && read.contains("GATELET_LOG"), "{read:?}");
         let (documented, page) = (documented(), std::fs::read_to_string(root.join("docs/gateway.md")).unwrap());
         let of_rules = |name: &str| name.starts_with("GATELET_LIMIT_");
-        // Not documented: the variables of single rate limits, internal ones, and those that do not
-        // begin with `GATELET_`, some of which are set by a container's runtime.
+        // Three kinds of variables are not documented: those of single rate limits, internal ones,
+        // and those that do not begin with `GATELET_`, some of which a container's runtime sets.
         let undocumented = INTERNAL.iter().chain(&OF_APPS).collect::<Vec<_>>();
         for name in read.iter().filter(|name| !of_rules(name) && !undocumented.contains(&&name.as_str()) && name.starts_with(PREFIX)) {
             assert!(documented.contains(name), "{name} is not in the table of shared/settings");

@@ -1,5 +1,5 @@
-//! `gateway health`: its exit status says whether a gateway responds. The images have no shell, so
-//! their health checks need this command.
+//! `gateway health`: exits with a status that says whether a gateway responds. The images have no
+//! shell, so their health checks need this command.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use settings::base_url;
 use crate::http_client::http_client;
 use crate::say::say;
 
-/// How long to wait for a response; a gateway that takes longer counts as unhealthy.
+/// How long to wait for a response; a gateway that takes longer is reported as unhealthy.
 const TIMEOUT: Duration = Duration::from_secs(3);
 
 #[derive(Args)]
@@ -23,7 +23,7 @@ pub(super) struct Options {
 impl Options {
     pub(super) async fn run(self) -> anyhow::Result<()> {
         let url = format!("{}/health", base_url("--url", &self.url)?);
-        // Bypass proxies, so that the request reaches the gateway itself.
+        // Uses no proxies, so that the request reaches the gateway itself.
         let client = http_client()?.no_proxy().timeout(TIMEOUT).build()?;
         let answer = client.get(&url).send().await.with_context(|| format!("{url} does not answer"))?;
         ensure!(answer.status().is_success(), "{url} answers {}", answer.status());

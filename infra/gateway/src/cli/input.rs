@@ -1,4 +1,5 @@
-//! The input of commands: ids and fields from the command line, passwords from standard input.
+//! Reads the input of commands: ids and fields from the command line, passwords from standard
+//! input.
 
 use std::fmt::Write as _;
 
@@ -12,12 +13,12 @@ pub(super) fn project_id(id: &str) -> anyhow::Result<ProjectId> {
     ProjectId::parse(id).map_err(|_| anyhow!("{id:?} is not a project id: expected a UUID or `internal`"))
 }
 
-/// Parses an id as shown by `gateway LIST`; `kind` is the kind of object, such as `a team`.
+/// Parses an id that `gateway LIST` has printed; `kind` is the kind of object, such as `a team`.
 pub(super) fn id<T, E>(id: &str, parse: impl FnOnce(&str) -> Result<T, E>, kind: &str, list: &str) -> anyhow::Result<T> {
     parse(id).map_err(|_| anyhow!("{id:?} is not the id of {kind}: run `gateway {list}` to see the ids"))
 }
 
-/// The request body that updates a project or a user, from settings of the form `path=value`.
+/// The request body that updates a project or a user with settings of the form `path=value`.
 pub(super) fn patch(settings: &[String]) -> anyhow::Result<Value> {
     let mut patch = Value::Object(Map::new());
     for setting in settings {
@@ -29,7 +30,7 @@ pub(super) fn patch(settings: &[String]) -> anyhow::Result<Value> {
             let _ = write!(pointer, ".{name}");
             let object = place.as_object_mut().with_context(|| {
                 let path = pointer.trim_start_matches('.');
-                format!("{path} conflicts with another argument, whose value contains it but is not an object: leave out one of the two")
+                format!("{path} conflicts with another argument, which sets a field above it to a value without fields: leave out one of the two")
             })?;
             place = object.entry(name).or_insert_with(|| Value::Object(Map::new()));
         }
@@ -43,7 +44,7 @@ pub(super) fn new_password(entropy: &Entropy, from_stdin: bool) -> anyhow::Resul
     if from_stdin { line() } else { Ok(entropy.code().expose_secret().to_owned()) }
 }
 
-/// Reads the password, which is one line of standard input.
+/// Reads a password, which is one line of standard input.
 fn line() -> anyhow::Result<String> {
     let mut line = String::new();
     std::io::stdin().read_line(&mut line).context("cannot read the password from standard input")?;

@@ -17,7 +17,7 @@ use crate::keys::Role;
 use crate::say::say;
 
 const KEYS: &str = "/internal/api-keys";
-/// The answer's fields with the keys, in the order of [`KeyKind::ALL`].
+/// The fields of the response that contain the keys, in the order of [`KeyKind::ALL`].
 const FIELDS: [&str; KeyKind::ALL.len()] = ["publishable_client_key", "secret_server_key", "super_secret_admin_key"];
 
 #[derive(Subcommand)]
@@ -66,7 +66,7 @@ impl Command {
         match self {
             Self::List { common: CommonOptions { of, output } } => {
                 let mut sets = Administrator::required(target, of).await?.get(KEYS).await?;
-                let Value::Array(sets) = sets["items"].take() else { anyhow::bail!("the answer of {KEYS} is not a list") };
+                let Value::Array(sets) = sets["items"].take() else { anyhow::bail!("the response of {KEYS} is not a list") };
                 let now = Clock::system().now();
                 output.list(["ID", "DESCRIPTION", "KEYS", "PERMISSIONS", "EXPIRES", "STATE"], sets, |set| line(set, now))
             }
@@ -84,7 +84,7 @@ impl Command {
 fn line(set: &Value, now: Timestamp) -> [String; 6] {
     let last = |(field, kind): (&str, KeyKind)| Some(format!("{}…{}", kind.prefix(), set[field]["last_four"].as_str()?));
     let keys: Vec<String> = FIELDS.into_iter().zip(KeyKind::ALL).filter_map(last).collect();
-    // Keys without listed permissions can do everything that their kind allows.
+    // Keys that list no permissions can do everything that their kind allows.
     let permissions =
         set["permissions"].as_array().map_or_else(|| "all".to_owned(), |some| some.iter().map(text).collect::<Vec<_>>().join(", "));
     let is_expired = set["expires_at_millis"].as_i64().is_some_and(|at| at <= now.as_millisecond());
@@ -103,7 +103,10 @@ impl Create {
             self.client || has_server || self.admin,
             "name the keys to create: --client, --server, --admin or --permission AREA:ACCESS"
         );
-        ensure!(!self.server || self.permission.is_empty(), "--server creates an unlimited key, --permission a limited one: use only one");
+        ensure!(
+            !self.server || self.permission.is_empty(),
+            "--server creates a key without limits, and --permission a key with only some permissions: use one of the two"
+        );
         let life = SignedDuration::from_hours(24 * i64::from(self.days));
         let expires_at = Clock::system().now().checked_add(life).with_context(|| format!("--days {} is too large", self.days))?;
         let mut body = json!({

@@ -10,14 +10,15 @@ use tokio::net::{TcpListener, TcpSocket};
 use crate::data::Data;
 
 pub(super) const PORT: u16 = 8787;
-/// The accept backlog, in connections. Equal to Linux's default limit. While the backlog is full,
-/// connecting clients get no answer and retry a second later.
+/// The accept backlog: the maximum number of connections that wait to be accepted. The backlog is
+/// the same as Linux's default limit. While the backlog is full, connecting clients get no response
+/// and retry a second later.
 const BACKLOG: u32 = 4096;
 
 #[derive(Args, Clone)]
 pub(super) struct ListenOptions {
     /// Address to listen on: PORT, localhost:PORT or ADDRESS:PORT. A port alone means this machine
-    /// only; 0.0.0.0:PORT means all networks [default: 127.0.0.1:8787]
+    /// only, and 0.0.0.0:PORT means all networks [default: 127.0.0.1:8787]
     #[arg(long, value_name = "ADDRESS", value_parser = address)]
     listen: Option<SocketAddr>,
     /// Listen on this port of this machine; 0 picks a free one
@@ -46,11 +47,12 @@ fn address(text: &str) -> Result<SocketAddr, String> {
     })
 }
 
-/// Listens on an address. If the gateway of `folder` uses the port, the error names that gateway.
+/// Listens on an address. If the gateway of `folder` already uses the port, the error names that
+/// gateway.
 pub(super) fn bind(address: SocketAddr, folder: Option<&Path>, option: &str) -> anyhow::Result<TcpListener> {
     let listen = || {
         let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
-        // Allows binding the port of a gateway that has just stopped.
+        // Makes it possible to bind the port of a gateway that has just stopped.
         #[cfg(unix)]
         socket.set_reuseaddr(true)?;
         socket.bind(address)?;

@@ -1,4 +1,4 @@
-//! `GATELET_LOG`: what the gateway logs to standard error.
+//! `GATELET_LOG`: selects what the gateway logs to standard error.
 
 use anyhow::{anyhow, bail};
 use tracing::level_filters::LevelFilter;
@@ -16,8 +16,9 @@ pub(super) fn install() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Parses log levels, overall or per module. A word without `=` must be a level: `EnvFilter` would
-/// take an unknown word as a module's name, but it is more likely a misspelled level.
+/// Parses log levels for all modules or for single ones. A word without `=` must be a level:
+/// `EnvFilter` would take an unknown word for a module's name, but it is more likely a misspelled
+/// level.
 fn filter(text: &str) -> anyhow::Result<EnvFilter> {
     let directives: Vec<&str> = text.split(',').map(str::trim).collect();
     for &directive in &directives {

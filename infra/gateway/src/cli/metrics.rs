@@ -10,8 +10,8 @@ use crate::say::say;
 
 #[derive(Subcommand)]
 pub(super) enum Command {
-    /// Recount the users and teams of projects; servers can keep running. Needed once for each
-    /// project with more than 2000 users after an update from a version that did not count them
+    /// Recount the users and teams of projects while servers keep running. Each project with more
+    /// than 2000 users needs this once after an update from a version that did not count them
     Recount {
         /// Only this project
         #[arg(long, value_name = "ID")]

@@ -1,4 +1,5 @@
-//! `gateway pages`: prints the link to the private pages, as the gateway does when it starts.
+//! `gateway pages`: prints the link to the private pages, which the gateway also prints when it
+//! starts.
 
 use std::path::Path;
 
@@ -13,7 +14,7 @@ pub(super) fn run(folder: &Path) -> anyhow::Result<()> {
     let data = Data::existing(folder)?;
     let Some(holder) = Data::holder(folder) else { bail!("no gateway is serving {}: start the gateway first", folder.display()) };
     let Some(url) = &holder.pages else {
-        bail!("{holder} does not show its pages at localhost: unless it is still starting, see --no-pages, --trusted-proxy and --listen")
+        bail!("{holder} shows no pages at localhost: unless it is still starting, check --no-pages, --trusted-proxy and --listen")
     };
     let file = data.keys_file();
     let key = PageKey::saved(&SavedKeys::read(Some(&file))?);

@@ -1,9 +1,9 @@
 //! `gateway reseal`: re-encrypts values sealed with the previous deployment secret, and
-//! authenticates the links of audit trails with the current one. After that, the previous secret
-//! can be dropped.
+//! authenticates the links of audit trails with the current one. Afterwards, the previous secret
+//! can be removed.
 //!
-//! The command can be stopped and restarted at any time, as it skips values that the current secret
-//! already protects. Servers may keep running, provided that every server has the current secret.
+//! The command can be stopped and restarted at any time, because it skips values that the current
+//! secret already protects. Servers can keep running if every one of them has the current secret.
 
 use anyhow::ensure;
 use crypto::trail_keys::TrailKeys;
@@ -15,7 +15,7 @@ use super::tools::Tools;
 use super::transfer::bar;
 use crate::say::say;
 
-/// How many items are processed concurrently.
+/// The number of items that are processed at the same time.
 const PARALLEL: usize = 32;
 
 pub(super) async fn run(tools: &Tools) -> anyhow::Result<()> {
@@ -56,7 +56,8 @@ pub(super) async fn run(tools: &Tools) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Reseals the values of an item, and re-authenticates the item if it is a link of a trail.
+/// Reseals the values of an item. If the item is a link of a trail, authenticates it with the
+/// current secret.
 async fn renew(tools: &Tools, keys: &TrailKeys, item: Item) -> Result<(ResealResult, ResealResult), store::Error> {
     let link = tools.store.authenticate_anew(keys, &item).await?;
     Ok((tools.store.reseal(&tools.sealer, item).await?, link))

@@ -1,5 +1,5 @@
-//! The deployment secret of a gateway. Data is usable only with the secret that sealed its values
-//! and authenticated its audit trails.
+//! The deployment secret of a gateway. A gateway can use its data only with the secret that sealed
+//! the data's values and authenticated its audit trails.
 
 use anyhow::{Context as _, bail};
 use crypto::deployment_secret::DeploymentSecret;
@@ -13,8 +13,8 @@ use crate::data::Data;
 
 const NAME: &str = "GATELET_SECRET";
 
-/// The deployment secret from the environment, or else from the data folder, if any; `None` if
-/// there is none.
+/// The deployment secret from the environment or, if it is not set there, from the data folder;
+/// `None` if neither contains one.
 pub(super) fn given(data: Option<&Data>) -> anyhow::Result<Option<DeploymentSecret>> {
     match (variable(NAME), data) {
         (Some(secret), _) => Ok(Some(deployment_secret(secret)?)),
@@ -23,8 +23,8 @@ pub(super) fn given(data: Option<&Data>) -> anyhow::Result<Option<DeploymentSecr
     }
 }
 
-/// The deployment secret of a data folder: the given one, or a new one unless the data already has
-/// a secret elsewhere.
+/// The deployment secret of a data folder: the given secret or, if the data has never had one, a
+/// new secret.
 pub(super) async fn folder_secret(data: &Data, store: &Store, entropy: &Entropy) -> anyhow::Result<DeploymentSecret> {
     if let Some(secret) = given(Some(data))? {
         return Ok(secret);
@@ -35,9 +35,9 @@ pub(super) async fn folder_secret(data: &Data, store: &Store, entropy: &Entropy)
 }
 
 /// Like [`folder_secret`], but fails if the secret does not belong to the data, unless the data's
-/// own `is_lost`.
+/// original secret `is_lost`.
 pub(super) async fn checked(data: &Data, store: &Store, entropy: &Entropy, is_lost: bool) -> anyhow::Result<DeploymentSecret> {
-    // Never replace an existing secret, even if it cannot be read or used.
+    // An existing secret is never replaced, even if it cannot be read or used.
     let is_set = variable(NAME).is_some();
     let is_missing = !is_set && !data.secret_file().exists();
     let secret = match folder_secret(data, store, entropy).await {
@@ -56,8 +56,8 @@ pub(super) async fn checked(data: &Data, store: &Store, entropy: &Entropy, is_lo
     Ok(secret)
 }
 
-/// Whether the given secret belongs to the data; `true` if there is none yet, or no data to compare
-/// it with.
+/// Whether the given secret belongs to the data; `true` if there is no secret yet, or no data to
+/// compare it with.
 pub(super) async fn fits(data: &Data, store: &Store) -> anyhow::Result<bool> {
     let secret = given(Some(data))?.unwrap_or_else(DeploymentSecret::absent);
     Ok(check(store, &secret).await.is_ok())
@@ -73,9 +73,9 @@ fn advice(data: &Data) -> String {
     )
 }
 
-/// Fails if there are audit trails, but the secret authenticates none of them. A forged trail thus
-/// cannot keep the gateway from starting if another project has a genuine one; `gateway audit
-/// verify` reports it.
+/// Fails if there are audit trails, but the secret authenticates none of them. So a forged trail
+/// cannot keep the gateway from starting if another project has a genuine trail.
+/// `gateway audit verify` reports forged trails.
 async fn check(store: &Store, secret: &DeploymentSecret) -> anyhow::Result<()> {
     let keys = TrailKeys::new(secret);
     let mut refused = None;

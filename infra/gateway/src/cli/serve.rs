@@ -42,38 +42,39 @@ pub(super) struct Options {
     /// Keep everything in memory: all data is lost when the gateway stops
     #[arg(long)]
     memory: bool,
-    /// Serve the embedded DynamoDB engine on this port to other processes on this machine. They
-    /// sign requests with the credentials in the file `dynamodb.env` of the data folder
+    /// Serve the embedded DynamoDB engine on this port to other processes on this machine. These
+    /// processes sign requests with the credentials in the file `dynamodb.env` of the data folder
     #[arg(long, value_name = "PORT")]
     dynamodb_port: Option<u16>,
-    /// Take the client's address from `X-Forwarded-For` in requests from this proxy network, such
-    /// as 10.0.0.0/8; can be repeated, and implies `--no-pages`
+    /// Take the client's address from `X-Forwarded-For` in requests from this network of proxies,
+    /// such as 10.0.0.0/8; can be repeated, and implies `--no-pages`
     #[arg(long = "trusted-proxy", value_name = "CIDR")]
     trusted_proxies: Vec<Network>,
-    /// Rate limits: `standard` as in a deployment, `generous` for a hundred times that, or `off`;
-    /// a variable such as `GATELET_LIMIT_SIGN_IN=60/600` (60 requests in 600 seconds) sets one
-    /// limit
+    /// Rate limits: `standard` as in a deployment, `generous` for a hundred times as many requests,
+    /// or `off`; a variable such as `GATELET_LIMIT_SIGN_IN=60/600` (60 requests in 600 seconds)
+    /// sets one limit
     #[arg(long, value_name = "MODE", env = "GATELET_LIMITS", default_value = "generous")]
     limits: String,
     /// Cache a project and its key for this many seconds, 0 to 10, instead of reading both for
-    /// every request. Revoked keys and old settings remain in effect that long
+    /// every request. Revoked keys and old settings remain in effect for this time
     #[arg(long, value_name = "SECONDS", env = "GATELET_PROJECT_CACHE_SECONDS", default_value = "0")]
     project_cache_seconds: String,
     /// Disable the pages that show keys and emails: the console, the inbox and the outbox
     #[arg(long)]
     no_pages: bool,
-    /// Show the console, the inbox and the outbox to connections from other addresses, too, as a
-    /// container requires. Clients need the page key, and must still use the name `localhost`. Same
-    /// as `GATELET_REMOTE_PAGES=1`
+    /// Also show the console, the inbox and the outbox to connections from other addresses, which
+    /// containers require. Clients need the page key, and must still use the host name `localhost`.
+    /// Same as `GATELET_REMOTE_PAGES=1`
     #[arg(long, conflicts_with = "no_pages")]
     remote_pages: bool,
-    /// Serve the console even if the pages are disabled (`--no-pages`, `--trusted-proxy`). Anyone
-    /// can open it, but must sign in as a user of the project `internal`. Same as
+    /// Serve the console even if `--no-pages` or `--trusted-proxy` disables the pages. Anyone can
+    /// open the console, but must sign in as a user of the project `internal`. Same as
     /// `GATELET_CONSOLE=on`
     #[arg(long)]
     console: bool,
-    /// Start with a new deployment secret because the data's own was lost. Authenticator apps and
-    /// providers' secrets remain unreadable, and audit logs can no longer be verified
+    /// Start with a new deployment secret, because the original secret of the data was lost.
+    /// Authenticator apps and providers' secrets remain unreadable, and audit logs can no longer be
+    /// verified
     #[arg(long)]
     secret_lost: bool,
     /// Trust the viewer headers of a distribution without proof (for tests)
@@ -96,7 +97,7 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
         );
     }
     let trusted = trusted_proxies(&options)?;
-    // Bind the ports first, so that a gateway that cannot listen creates nothing.
+    // Bind the ports first, so that a gateway that cannot listen does not create anything.
     let folder = Some(target.folder()).filter(|_| !options.memory);
     let listener = bind(options.listen.address(), folder, "--port")?;
     let address = listener.local_addr()?;
@@ -117,7 +118,7 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
         tracing::warn!("GATELET_SECURITY_EXPIRES {stale}");
     }
     let smtp = Smtp::trusting(&settings, tls::public_roots, clock.clone())?;
-    // For calls to providers and webhooks; an unusable URL is reported here.
+    // Used for calls to providers and webhooks. An unusable proxy URL is reported here.
     Proxy::from_env()?;
     let inbox = open_inbox(data.as_ref(), &clock)?;
     let shows_pages = !options.no_pages && trusted.is_empty();
@@ -141,7 +142,7 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
     if let Some(dynamodb) = &dynamodb {
         dynamodb.print();
     }
-    // Processes that share the engine, now or in the previous run, may send emails, too.
+    // Other processes that share the engine, now or in the previous run, may also send emails.
     let sends_alone = dynamodb.is_none() && !was_shared;
     let connections = Connections::by_descriptors(Timeouts::from_environment());
     let tables = dynamodb.map(|dynamodb| dynamodb.server(Arc::clone(&connections)));
@@ -149,8 +150,8 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
     RunningGateway { service, smtp, sends_alone, api, tables }.until(signal).await
 }
 
-/// Opens the engine with its table; also returns whether the previous run shared it with other
-/// processes. A shared engine flushes each write separately.
+/// Opens the engine with its table. Also returns whether the previous run shared the engine with
+/// other processes. A shared engine flushes each write separately.
 async fn open_engine(data: Option<&Data>, is_shared: bool, entropy: &Entropy) -> anyhow::Result<(Engine, bool)> {
     let database = data.map(Data::create_database).transpose()?;
     let engine = Engine::open(database.as_deref(), entropy, None).await?;
@@ -162,7 +163,7 @@ async fn open_engine(data: Option<&Data>, is_shared: bool, entropy: &Entropy) ->
     if let (Some(database), false) = (&database, is_shared) {
         engine.share_commits(database)?;
     }
-    // Other processes may read a shared stream, so it must not be emptied.
+    // Other processes may read the stream of a shared engine, so the stream must not be emptied.
     engine.open_feed(database.as_deref().filter(|_| !is_shared)).await?;
     Ok((engine, was_shared))
 }
@@ -176,7 +177,8 @@ struct KeyRing {
     is_new: bool,
 }
 
-/// Chooses the keys, adds them to their projects, and saves them in the data folder, if any.
+/// Chooses the keys and adds them to their projects. If there is a data folder, saves the keys in
+/// it.
 async fn install_keys(data: Option<&Data>, engine: &Engine, clock: &Clock, entropy: &Entropy) -> anyhow::Result<KeyRing> {
     let file = data.map(Data::keys_file);
     let saved = SavedKeys::read(file.as_deref())?;
@@ -193,7 +195,7 @@ async fn install_keys(data: Option<&Data>, engine: &Engine, clock: &Clock, entro
     Ok(KeyRing { keys, internal, page_key, is_new })
 }
 
-/// The networks from the command line, or else from the environment.
+/// The networks given on the command line or, if there are none, in the environment.
 fn trusted_proxies(options: &Options) -> anyhow::Result<Vec<Network>> {
     match variable("GATELET_TRUSTED_PROXIES").filter(|_| options.trusted_proxies.is_empty()) {
         Some(text) => {
@@ -204,9 +206,9 @@ fn trusted_proxies(options: &Options) -> anyhow::Result<Vec<Network>> {
     }
 }
 
-/// The URL of the pages: the API's URL if its host is a loopback name, because a container or
-/// tunnel may map the gateway's port; otherwise `localhost` with the gateway's port. `None` if the
-/// gateway listens only on a network address.
+/// The base URL of the pages. This is the API's URL if the API's host is a loopback name, because a
+/// container or tunnel may map the gateway's port. Otherwise, the base URL is `localhost` with the
+/// gateway's port. `None` if the gateway listens only on a network address.
 fn pages_url(api_url: &str, address: SocketAddr) -> Option<String> {
     if !address.ip().is_loopback() && !address.ip().is_unspecified() {
         return None;
@@ -215,13 +217,13 @@ fn pages_url(api_url: &str, address: SocketAddr) -> Option<String> {
     Some(if is_here { api_url.to_owned() } else { format!("http://localhost:{}", address.port()) })
 }
 
-/// The address to serve the table on: always loopback, wherever the API listens, because the table
-/// is only for this machine.
+/// The address to serve the table on. The address is always loopback, because only this machine may
+/// use the table, even if the API listens on a network.
 fn loopback(address: IpAddr) -> IpAddr {
     if address.is_loopback() { address } else { IpAddr::V4(Ipv4Addr::LOCALHOST) }
 }
 
-/// The engine, served on its own port.
+/// The engine's server on a separate port.
 struct Dynamodb {
     listener: TcpListener,
     endpoint: String,
@@ -269,8 +271,8 @@ fn clock(ahead: u32) -> Clock {
 }
 
 fn settings(address: SocketAddr, secret: DeploymentSecret, options: &Options) -> anyhow::Result<Settings> {
-    // Emails link and providers redirect to the API's URL, so its default host is `localhost` where
-    // that name reaches the gateway.
+    // Links in emails and redirects from providers lead to the API's URL, so its default host is
+    // `localhost` if that name reaches the gateway.
     let host = if address.ip().is_loopback() || address.ip().is_unspecified() { "localhost".to_owned() } else { address.ip().to_string() };
     let listen = format!("{host}:{}", address.port());
     let api_url = match variable("GATELET_API_URL") {
@@ -301,7 +303,7 @@ fn settings(address: SocketAddr, secret: DeploymentSecret, options: &Options) ->
     })
 }
 
-/// The site's URL, for links in its content; by default the API's.
+/// The site's URL, which links in its content use; by default, the API's URL.
 fn site_url(api_url: &str) -> anyhow::Result<String> {
     match variable("GATELET_SITE_URL") {
         Some(url) => Ok(base_url("GATELET_SITE_URL", &url)?),

@@ -1,4 +1,4 @@
-//! Runs a service until a signal, and stops it cleanly.
+//! Runs a service until a signal arrives, and stops the service cleanly.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::say::say;
 use crate::server::Server;
 use crate::service::Service;
 
-/// How long running requests and workers may take to finish after a signal.
+/// How long requests and workers may take to finish after a signal.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Everything that runs until the gateway is stopped.
@@ -19,7 +19,7 @@ pub(super) struct RunningGateway {
     pub(super) smtp: Smtp,
     pub(super) sends_alone: bool,
     pub(super) api: Server,
-    /// The server of the embedded engine, if it has a port.
+    /// The server of the embedded engine, if the engine has a port.
     pub(super) tables: Option<Server>,
 }
 
@@ -40,8 +40,9 @@ impl RunningGateway {
         signal.await;
         say!("Stopping once running requests have finished");
         stop.send_replace(true);
-        // The wait is limited, so that a client cannot keep the gateway alive with an open request.
-        // Stopping is then safe: acknowledged writes are already durable.
+        // The wait is limited, because a client could otherwise keep the gateway running with an
+        // open request. Stopping after this time is safe, because acknowledged writes are already
+        // durable.
         let finished = async { (server.await, worker.await, trail.await, webhooks.await) };
         match tokio::time::timeout(TIMEOUT, finished).await {
             Ok((served, worked, linked, delivered)) => {
@@ -55,8 +56,8 @@ impl RunningGateway {
     }
 }
 
-/// Waits for SIGINT or SIGTERM. The handlers are installed by the call; the returned future only
-/// waits.
+/// Waits for SIGINT or SIGTERM. Calling the function installs the handlers; the returned future
+/// only waits.
 pub(super) fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut interrupt = signal(SignalKind::interrupt())?;

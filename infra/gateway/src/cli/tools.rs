@@ -1,4 +1,4 @@
-//! The data that commands work on, and their tools.
+//! The data that commands work on, and the tools for working on it.
 
 use std::path::{Path, PathBuf};
 
@@ -22,24 +22,23 @@ use crate::aws::Aws;
 use crate::data::Data;
 use crate::engine::Engine;
 
-/// The heading of the options of [`Target`], below the command's own options.
+/// The heading of the options of [`Target`], shown below the options of each command.
 const HEADING: &str = "Data";
 
 /// Selects the data that a command works on.
 #[derive(Args, Clone)]
 pub(super) struct Target {
-    /// The gateway's data folder. Only one gateway can serve it at a time, but other commands can
+    /// The gateway's data folder. Only one gateway can serve the folder at a time, but commands can
     /// use it meanwhile [default: .gatelet]
     #[arg(long, global = true, help_heading = HEADING, value_name = "DIR", env = "GATELET_DATA")]
     pub(super) data: Option<PathBuf>,
-    /// Use this AWS table instead of the gateway's data. Credentials and region are looked up where
-    /// the AWS CLI does: in the environment, in `~/.aws` (profile `AWS_PROFILE`), with single
-    /// sign-on, or in the machine's role
+    /// Use this AWS table instead of a gateway's data folder. Credentials and region are looked up
+    /// where the AWS CLI looks: in the environment, in `~/.aws` (profile `AWS_PROFILE`), through
+    /// single sign-on, or in the machine's role
     #[arg(long, global = true, help_heading = HEADING, value_name = "NAME")]
     pub(super) table: Option<String>,
     /// Use the API of this deployment, which `gateway login` signed in to. Without --api, --table
-    /// and --data, commands that can work over the API use the deployment that you last signed in
-    /// to
+    /// and --data, commands that can work over the API use the deployment you last signed in to
     #[arg(long, global = true, help_heading = HEADING, value_name = "URL", conflicts_with = "table")]
     pub(super) api: Option<String>,
 }
@@ -61,8 +60,8 @@ impl Target {
         Ok(data)
     }
 
-    /// Prints the folder on standard error unless the command names it, because after `gateway
-    /// login` the same command would work on a deployment.
+    /// Prints the folder on standard error unless the command names it. After `gateway login`, the
+    /// same command would work on a deployment.
     pub(super) fn announce(&self) {
         if self.data.is_none() {
             eprintln!("using the data in {}", self.folder().display());
@@ -70,7 +69,8 @@ impl Target {
     }
 }
 
-/// What `project`, `user`, `content`, `audit`, `metrics` and `reseal` need to work on data.
+/// The tools that `project`, `user`, `content`, `audit`, `metrics` and `reseal` need to work on
+/// data.
 pub(super) struct Tools {
     pub(super) store: Store,
     pub(super) sealer: Sealer,
@@ -114,8 +114,8 @@ impl Tools {
         SystemWork { operation, fields, clock: &self.clock, entropy: &self.entropy }.run(project, work)
     }
 
-    /// The app for commands that run an operation's or a worker's code. It answers no requests and
-    /// sends no emails, so its URLs are placeholders.
+    /// The app for commands that run the code of an operation or a worker. The app handles no
+    /// requests and sends no emails, so its URLs are placeholders.
     pub(super) fn app(&self) -> anyhow::Result<App> {
         let url = "http://localhost".to_owned();
         let settings = Settings {

@@ -1,10 +1,10 @@
 //! `gateway export` and `gateway import`: copy a whole table to a folder of JSON lines and back,
 //! for example from a gateway to an AWS table.
 //!
-//! Both can be stopped and restarted at any time: an export continues after its last complete page,
-//! and an import skips items that the table already has unchanged. The folder contains password
-//! hashes and email addresses, so only its owner can read its files. The deployment secret is not
-//! included, but is needed at the destination for sealed values.
+//! Both commands can be stopped and restarted at any time: an export continues after its last
+//! complete page, and an import skips items that the table already contains unchanged. The folder
+//! contains password hashes and email addresses, so only the owner of its files can read them. The
+//! export does not include the deployment secret, which the destination needs for sealed values.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -32,7 +32,7 @@ use crate::data::{Data, private, private_folder, text_of, write_private};
 use crate::engine::Engine;
 use crate::say::say;
 
-/// How many items are written concurrently.
+/// The number of items that are written at the same time.
 const PARALLEL: usize = 32;
 
 #[derive(Args)]
@@ -52,7 +52,7 @@ pub(super) struct Import {
     overwrite: bool,
 }
 
-/// The progress of an export, saved after each page, so that it can be resumed.
+/// The progress of an export, saved after each page, so that the export can be resumed.
 #[derive(Serialize, Deserialize, Default)]
 struct State {
     items: u64,
@@ -92,8 +92,8 @@ impl Export {
                 bail!("{} contains items.jsonl, but no export.json with the progress of an export: choose another folder", folder.display())
             }
             None => {
-                // Saved before any items, so that an export can be resumed even if stopped during
-                // its first page.
+                // The progress is saved before any items, so that an export can be resumed even if
+                // it was stopped during its first page.
                 let state = State::default();
                 state.save(folder)?;
                 state
@@ -165,8 +165,8 @@ impl Import {
     }
 }
 
-/// Fails if the export has a project whose id is still being deleted: a worker would delete the
-/// imported data, too.
+/// Fails if the export contains a project whose id is still being deleted, because a worker would
+/// also delete the imported data.
 async fn refuse_deleted(store: &Store, folder: &Path) -> anyhow::Result<()> {
     let endings = store.endings().await?.into_iter().filter(|ending| matches!(ending.what, DeletionTarget::Project { .. }));
     let deleted: HashSet<ProjectId> = endings.map(|ending| ending.project).collect();
@@ -215,7 +215,7 @@ impl Tally {
     }
 }
 
-/// Reads an export's items file; returns its number of lines and its SHA-256.
+/// Reads the items file of an export; returns its number of lines and its SHA-256 digest.
 fn verified(folder: &Path) -> anyhow::Result<(u64, String)> {
     let path = items_file(folder);
     let mut file = BufReader::new(File::open(&path).with_context(|| format!("cannot read {}", path.display()))?);
@@ -235,7 +235,7 @@ fn verified(folder: &Path) -> anyhow::Result<(u64, String)> {
     Ok((lines, digest))
 }
 
-/// Opens the command's table. With `create`, creates a missing data folder.
+/// Opens the command's table. With `create`, creates the data folder if it is missing.
 async fn open(target: &Target, create: bool) -> anyhow::Result<Store> {
     if let Some(table) = &target.table {
         return Aws::find().await?.store(table);

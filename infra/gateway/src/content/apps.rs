@@ -1,4 +1,4 @@
-//! `apps.toml`: the directory of apps. Hidden apps are validated, but not published.
+//! `apps.toml`: the directory of apps. Hidden apps are validated but not published.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! The publication date of a post: authors write a date, with or without a time; it is published as
+//! The publication date of a post. Authors write a date with or without a time; it is published as
 //! an RFC 3339 date-time in UTC, without fractional seconds.
 
 use jiff::Timestamp;
@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 
 const EXPECTED: &str = "is not a date: expected `2026-01-02`, or a time with an offset such as `2026-01-02T03:04:05+01:00`";
 
-/// Parses a date (meaning midnight UTC) or an RFC 3339 date-time.
+/// Parses a date, which means midnight UTC, or an RFC 3339 date-time.
 pub(super) fn normalised(text: &str) -> Result<String, &'static str> {
     let time = match text.len() {
         10 => text.parse::<Date>().and_then(|date| date.to_zoned(TimeZone::UTC)).map(|midnight| midnight.timestamp()),
@@ -15,13 +15,14 @@ pub(super) fn normalised(text: &str) -> Result<String, &'static str> {
         _ => return Err(EXPECTED),
     };
     let time: Timestamp = time.map_err(|_| EXPECTED)?;
-    // RFC 3339 covers only the years 0 to 9999, and a conversion to UTC can leave that range.
+    // RFC 3339 covers only the years 0 to 9999, and the UTC time can be in another year than the
+    // local time.
     let year = time.to_zoned(TimeZone::UTC).year();
     if (0..=9999).contains(&year) { Ok(time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()) } else { Err(EXPECTED) }
 }
 
-/// Whether a string has the form of RFC 3339 §5.6; jiff accepts more, such as the name of a time
-/// zone in brackets.
+/// Whether a string has the form of RFC 3339 §5.6. jiff accepts more forms, for example with the
+/// name of a time zone in brackets.
 fn is_date_time(text: &str) -> bool {
     let bytes = text.as_bytes();
     let fits = |pattern: &[u8]| {

@@ -1,8 +1,7 @@
-//! Pictures for link previews of pages that have no image: the page's title and the site's name, in
-//! the site's colors.
+//! Pictures for the link previews of pages that have no image. The pictures show the page's title
+//! and the site's name in the site's colors.
 //!
-//! The name of a picture contains a digest of its content, so a stored picture need not be drawn
-//! again.
+//! The name of a picture contains a digest of its content, so a stored picture is not drawn again.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -14,20 +13,20 @@ use model::content::image::{Format, ImageName};
 
 const WIDTH: u16 = 1200;
 const HEIGHT: u16 = 630;
-/// The distance of the logo and the texts from the edges, in pixels.
+/// The distance of the logo and the texts from the edges of the picture, in pixels.
 const MARGIN: f32 = 80.0;
-/// The sizes of the title in pixels, each with its maximum number of lines.
+/// The font sizes of the title in pixels, each with the maximum number of lines in this size.
 const SIZES: [(f32, usize); 3] = [(92.0, 2), (76.0, 3), (62.0, 4)];
 const SMALL: f32 = 38.0;
-/// The number of shades from the background to a color, inclusive.
+/// The number of shades from the background to a color, including both.
 const SHADES: u8 = 16;
-/// The light colors of the pages: background, text, muted text and accent.
+/// The colors of the pages in the light theme: background, text, muted text and accent.
 const BACK: [u8; 3] = [0xff, 0xff, 0xff];
 const COLOURS: [[u8; 3]; 3] = [[0x1a, 0x1f, 0x24], [0x56, 0x61, 0x6b], [0x0a, 0x5c, 0x5a]];
 const TEXT: u8 = 0;
 const MUTED: u8 = 1;
 const ACCENT: u8 = 2;
-/// Increase this when the look of the pictures changes, so that all get new names.
+/// Increase this number when the look of the pictures changes, so that all pictures get new names.
 const VERSION: u8 = 1;
 
 #[expect(clippy::expect_used, reason = "the font is part of the program, and tests use it")]
@@ -39,7 +38,7 @@ static FONT: LazyLock<FontRef<'static>> =
 pub(super) struct Drawing {
     title: String,
     site: String,
-    /// What else determines the picture's name.
+    /// Further text that the picture's name depends on.
     rest: String,
 }
 
@@ -49,8 +48,8 @@ impl Drawing {
         Self { title: title.to_owned(), site: site.to_owned(), rest: String::new() }
     }
 
-    /// The picture of a scheduled post. It is already stored, so its name also depends on the text,
-    /// to keep people from finding it by guessing the title.
+    /// The picture of a post that is to appear later. The picture is already stored. So that nobody
+    /// finds the picture by guessing the title, its name also depends on the text of the post.
     pub(super) fn from_coming_post(title: &str, site: &str, text: &str) -> Self {
         Self { rest: format!("\n{}", Digest::of(text)), ..Self::of(title, site) }
     }
@@ -93,7 +92,7 @@ fn glyph(character: char) -> Option<GlyphId> {
     Some(FONT.glyph_id(character)).filter(|id| id.0 != 0)
 }
 
-/// Whether the font has at least three quarters of a text's characters.
+/// Whether the font contains at least three quarters of a text's characters.
 fn is_drawable(text: &str) -> bool {
     let visible = text.chars().filter(|character| !character.is_whitespace());
     let (known, all) = visible.fold((0, 0), |(known, all), character| (known + usize::from(glyph(character).is_some()), all + 1));
@@ -106,7 +105,7 @@ fn words(text: &str) -> String {
     known.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The glyphs of a line, and its width.
+/// The glyphs of a line, and the line's width.
 fn glyphs(line: &str, size: f32) -> (Vec<(GlyphId, f32)>, f32) {
     let font = FONT.as_scaled(PxScale::from(size));
     let mut x = 0.0;
@@ -123,7 +122,7 @@ fn is_within(line: &str, size: f32, width: f32) -> bool {
     glyphs(line, size).1 <= width
 }
 
-/// Breaks a text into lines between words, and within words longer than a line.
+/// Breaks a text into lines, between words and inside words that are longer than a line.
 fn lines(text: &str, size: f32, width: f32) -> Vec<String> {
     let (mut lines, mut line) = (Vec::new(), String::new());
     for word in text.split(' ') {
@@ -144,7 +143,7 @@ fn lines(text: &str, size: f32, width: f32) -> Vec<String> {
     lines
 }
 
-/// As much of a text as fits on a line, with an ellipsis if it is cut off.
+/// The beginning of a text that fits on a line, with an ellipsis if the text is cut off.
 fn line_within(text: &str, size: f32, width: f32) -> String {
     if is_within(text, size, width) {
         return text.to_owned();
@@ -154,7 +153,8 @@ fn line_within(text: &str, size: f32, width: f32) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// The pixels, as indices into a palette with shades from the background to each color.
+/// The pixels, as indices into a palette that contains the shades from the background to each
+/// color.
 struct Canvas(Vec<u8>);
 
 impl Canvas {
@@ -189,7 +189,7 @@ impl Canvas {
     /// Draws the logo of the pages: two posts, an arch and two bars.
     fn gate(&mut self, left: f32, top: f32, side: f32) {
         let unit = side / 24.0;
-        // Vertical strokes: center, upper end, lower end.
+        // Vertical strokes: center, top and bottom.
         let strokes = [(4.0, 11.0, 22.25), (20.0, 11.0, 22.25), (9.0, 10.75, 22.25), (15.0, 10.75, 22.25)];
         for row in 0..64_u16 {
             for column in 0..64_u16 {
@@ -205,7 +205,7 @@ impl Canvas {
         }
     }
 
-    /// Draws the bar at the bottom.
+    /// Draws the bar at the bottom of the logo.
     fn bar(&mut self) {
         for row in 0..14 {
             for column in 0..WIDTH {
@@ -221,8 +221,8 @@ impl Canvas {
         encoder.set_depth(png::BitDepth::Eight);
         encoder.set_palette(palette());
         encoder.set_compression(png::Compression::Balanced);
-        // Set last, because setting the compression also sets a filter. Filters are meant for
-        // photographs: here, they take ten times as long and make the file larger.
+        // The filter is set last, because setting the compression also sets a filter. Filters are
+        // meant for photographs. Here, they would take ten times as long and make the file larger.
         encoder.set_filter(png::Filter::NoFilter);
         let mut writer = encoder.write_header().context("cannot write the header of a picture")?;
         writer.write_image_data(&self.0).context("cannot write the pixels of a picture")?;

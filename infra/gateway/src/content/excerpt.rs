@@ -1,5 +1,5 @@
-//! The beginning of a post as plain text, taken from its paragraphs, lists and quotes. Skips
-//! headings, because the first one repeats the title, and skips code blocks, HTML, images, tables
+//! The excerpt of a post: the beginning of its paragraphs, lists and quotes as plain text. Skips
+//! headings, because the first one repeats the title. Also skips code blocks, HTML, images, tables
 //! and footnotes, which make no sense as plain text.
 
 use pulldown_cmark::{Event, Options, Parser, TagEnd};
@@ -31,8 +31,8 @@ fn plain_text(markdown: &str) -> String {
             Event::SoftBreak | Event::HardBreak | Event::Rule => text.push(' '),
             _ => {}
         }
-        // Skip the rest of a long post. The factor of 64 leaves room for white space, which is
-        // collapsed later.
+        // Skip the rest of a long post, which would not fit in the excerpt. The factor of 64 allows
+        // for white space, which is collapsed later.
         if text.len() > 64 * MAX_CHARACTERS {
             break;
         }
@@ -44,15 +44,15 @@ fn is_left_out(tag: TagEnd) -> bool {
     matches!(tag, TagEnd::Heading(_) | TagEnd::CodeBlock | TagEnd::HtmlBlock | TagEnd::Image | TagEnd::Table | TagEnd::FootnoteDefinition)
 }
 
-/// Adds a space at the edges of blocks, which separate words, unlike emphasis, links and images.
+/// Adds a space at the edges of blocks. Blocks separate words, unlike emphasis, links and images.
 fn separate(text: &mut String, tag: TagEnd) {
     if !matches!(tag, TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough | TagEnd::Link | TagEnd::Image) {
         text.push(' ');
     }
 }
 
-/// The text, or as many of its first words as fit with an ellipsis. Cuts a first word that is too
-/// long.
+/// The text if it fits, or else as many of its first words as fit, with an ellipsis. If even the
+/// first word is too long, it is cut.
 fn shortened(text: &str) -> String {
     if text.chars().nth(MAX_CHARACTERS).is_none() {
         return text.to_owned();

@@ -1,4 +1,4 @@
-//! Parses the files of a site after they have been read.
+//! Parses the files of a site once they have been read.
 
 use std::collections::{BTreeMap, BTreeSet};
 

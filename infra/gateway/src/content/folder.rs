@@ -1,4 +1,4 @@
-//! Content with its images, and how both are published.
+//! A site's content with its images, and the publication of both.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -16,10 +16,10 @@ use store::content::images::Shelf;
 use super::drawing::Drawing;
 use super::gallery;
 
-/// The number of images stored concurrently.
+/// The number of images that are stored at the same time.
 const AT_ONCE: usize = 8;
-/// The maximum number of attempts to store an image, and the wait after the first one. The waits
-/// after the second and third are two and three times as long.
+/// The maximum number of attempts to store an image, and the wait after the first attempt. The
+/// waits after the second and third attempts are two and three times as long.
 const MAX_ATTEMPTS: u32 = 4;
 const BACKOFF: Duration = Duration::from_millis(500);
 
@@ -27,7 +27,7 @@ const BACKOFF: Duration = Duration::from_millis(500);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Folder {
     pub content: Content,
-    /// Possible improvements for authors, each with file and line.
+    /// Suggestions for authors, each with file and line.
     pub warnings: Vec<String>,
     /// The image files by image name.
     pub(super) files: BTreeMap<String, PathBuf>,
@@ -38,22 +38,22 @@ pub struct Folder {
 pub struct PublishSummary {
     /// The publication.
     pub published: PublishResult,
-    /// How many images were stored.
+    /// The number of images stored.
     pub stored: usize,
-    /// How many images were deleted.
+    /// The number of images deleted.
     pub deleted: usize,
 }
 
-/// The origin of an image.
+/// The source of an image: a file, or a drawing.
 enum Origin<'a> {
     File(&'a PathBuf),
     Drawn(&'a Drawing),
 }
 
 impl Folder {
-    /// Stores missing images, switches readers to the content, and deletes images that no kept
-    /// publication needs. Without a shelf, the content must not have images, and its pages get no
-    /// pictures.
+    /// Stores missing images, switches readers to the new content, and deletes images that none of
+    /// the kept publications needs. Without a shelf, the content must not contain images, and its
+    /// pages get no pictures.
     pub async fn publish(&self, store: &Store, shelf: Option<&Shelf>, now: Timestamp) -> anyhow::Result<PublishSummary> {
         let Some(shelf) = shelf else {
             if !self.content.images.is_empty() {
@@ -84,7 +84,7 @@ impl Folder {
         Ok(PublishSummary { published, stored, deleted })
     }
 
-    /// The content, with pictures added to the pages that have none, and these pictures by name.
+    /// The content with pictures for the pages that have none, and these pictures by name.
     fn illustrated(&self, now: Timestamp) -> (Content, BTreeMap<String, Drawing>) {
         let mut content = self.content.clone();
         let site = &self.content.site.name;

@@ -1,4 +1,5 @@
-//! A site's image files: finds those used by the content, and checks that they can be published.
+//! The image files of a site: finds the files that the content uses, and checks that they can be
+//! published.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -11,9 +12,9 @@ use percent_encoding::percent_decode_str;
 
 use super::source::{PublishError, read_at_most, read_within};
 
-/// The folder with the image files, and the files found in the content so far.
+/// The folder with the image files, and the image files that the content read so far uses.
 pub(super) struct Gallery {
-    /// The folder, with symbolic links resolved; `None` for content without a folder.
+    /// The folder's path, with symbolic links resolved; `None` for content without a folder.
     root: Option<PathBuf>,
     known: BTreeMap<PathBuf, ImageName>,
 }
@@ -30,7 +31,7 @@ impl Gallery {
         Self { root: None, known: BTreeMap::new() }
     }
 
-    /// The image at a path as written in a file of `folder`.
+    /// The image at a path that is written in a file of `folder`.
     pub(super) fn find(&mut self, folder: &str, written: &str) -> Result<ImageName, String> {
         let name = joined(folder, written)?;
         let missing = || format!("there is no image `{name}`: add the file, or correct the path `{written}`");
@@ -58,8 +59,8 @@ impl Gallery {
     }
 }
 
-/// The path of a file, relative to the folder of the site. `written` is percent-encoded, as in a
-/// URL: a space is `%20`.
+/// The path of a file, relative to the folder of the site. `written` is percent-encoded as in a
+/// URL, where a space is `%20`.
 fn joined(folder: &str, written: &str) -> Result<String, String> {
     let invalid = |reason: &str| format!("`{written}` {reason}");
     let decoded = percent_decode_str(written).decode_utf8().map_err(|_| invalid("is not UTF-8"))?;
@@ -77,12 +78,12 @@ fn joined(folder: &str, written: &str) -> Result<String, String> {
     Ok(parts.join("/"))
 }
 
-/// Reads the file of an image again. The caller compares its digest.
+/// Reads the file of an image for the second time. The caller compares the digest of the bytes.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, String> {
     read_at_most(path, MAX_BYTES)
 }
 
-/// Determines an image's type from its content, regardless of its name.
+/// Determines the type of an image from its content, whatever its name.
 fn examined(bytes: &[u8]) -> Result<ImageName, String> {
     let format = match imagesize::image_type(bytes) {
         Ok(ImageType::Png) => Format::Png,
@@ -105,14 +106,15 @@ fn is_svg(bytes: &[u8]) -> bool {
     bytes[..bytes.len().min(4096)].windows(4).any(|window| window.eq_ignore_ascii_case(b"<svg"))
 }
 
-/// Whether a link destination is the path of a file, not a URL, a path of the site, or a section.
+/// Whether a link's destination is the path of a file, rather than a URL, a path of the site, or a
+/// section.
 pub(super) fn is_relative(destination: &str) -> bool {
     let scheme = destination.split_once(':').map(|(scheme, _)| scheme);
     let has_scheme = scheme.is_some_and(|scheme| scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c)));
     !destination.is_empty() && !destination.starts_with(['/', '#', '?']) && !has_scheme
 }
 
-/// Whether a relative link points to an image, judging by its name.
+/// Whether a relative link points to an image, judging by the file's name.
 pub(super) fn is_named_like_an_image(path: &str) -> bool {
     let end = path.rsplit_once('.').map(|(_, end)| end.to_ascii_lowercase()).unwrap_or_default();
     ["avif", "gif", "jpeg", "jpg", "png", "svg", "webp"].contains(&end.as_str())

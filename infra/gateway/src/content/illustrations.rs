@@ -1,4 +1,4 @@
-//! The images used by the content: in the texts of posts, and as pictures of pages.
+//! The images that the content uses, in the texts of posts and as pictures of pages.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,10 +9,10 @@ use toml::Spanned;
 use super::gallery::{Gallery, is_named_like_an_image, is_relative};
 use super::source::{Place, PublishError, Source};
 
-/// The images of the content read so far.
+/// The images used by the content that has been read so far.
 pub(super) struct Illustrations {
     pub(super) gallery: Gallery,
-    /// The pictures of pages, by the path of the page.
+    /// The pictures of pages, by the page's path.
     pub(super) pictures: BTreeMap<String, String>,
     /// The names of all images to publish.
     pub(super) images: BTreeSet<String>,
@@ -20,8 +20,8 @@ pub(super) struct Illustrations {
 }
 
 impl Illustrations {
-    /// The text of a post, which starts at offset `start` of its file, with the paths of its images
-    /// replaced by those on the site; also returns the images' names.
+    /// The text of a post, which starts at offset `start` of its file, with the paths of images
+    /// replaced by their paths on the site. Also returns the images' names.
     pub(super) fn replace_paths(&mut self, source: &Source, start: usize, text: &str) -> Result<(String, Vec<ImageName>), PublishError> {
         let folder = source.name.rsplit_once('/').map_or("", |(folder, _)| folder);
         let (mut changes, mut names) = (Vec::new(), Vec::new());
@@ -41,7 +41,7 @@ impl Illustrations {
         Ok((redirected(text, changes), names))
     }
 
-    /// The image named by a TOML value; `None` without a value.
+    /// The image whose path is a TOML value; `None` without a value.
     pub(super) fn find(&mut self, place: &Place<'_>, given: Option<&Spanned<String>>) -> Result<Option<ImageName>, PublishError> {
         let Some(given) = given else { return Ok(None) };
         let folder = place.source.name.rsplit_once('/').map_or("", |(folder, _)| folder);
@@ -58,7 +58,7 @@ impl Illustrations {
         self.images.extend(names.iter().map(ImageName::to_string));
     }
 
-    /// Adds the picture of a page, if it has one, to the images to publish.
+    /// If a page has a picture, adds it to the images to publish.
     pub(super) fn show_at(&mut self, page: &str, picture: Option<ImageName>) {
         if let Some(name) = picture {
             self.pictures.insert(page.to_owned(), name.path());

@@ -1,21 +1,21 @@
-//! The URLs in the content. By default, they are below the site's URL; if that is unknown, they
-//! stay paths.
+//! The URLs in the content. By default, these URLs are below the site's URL; if that is unknown,
+//! they remain paths.
 
 use toml::Spanned;
 use url::Url;
 
 use super::source::{Place, PublishError};
 
-/// The maximum length of an id or a slug, in characters. Both are segments of a URL.
+/// The maximum length of an id or a slug, in characters. Ids and slugs are segments of a URL.
 const MAX_SEGMENT: usize = 100;
 
 pub(super) struct Links {
-    /// The URL of the site without a trailing slash; empty if unknown, so that resolved URLs stay
+    /// The URL of the site without a trailing slash; empty if unknown, so that resolved URLs remain
     /// paths.
     pub site_url: String,
 }
 
-/// Stands in for the site's URL when a path is validated.
+/// Stands for the site's URL while a path is validated.
 const ANY_SITE: &str = "https://site.invalid";
 
 impl Links {
@@ -25,7 +25,7 @@ impl Links {
         Ok(Self { site_url: url.trim_end_matches('/').to_owned() })
     }
 
-    /// The URL for a value in the content.
+    /// Resolves a URL or path in the content to a URL.
     fn resolve(&self, text: &str) -> Result<String, &'static str> {
         if !text.starts_with('/') || text.starts_with("//") {
             return absolute(text);
@@ -34,7 +34,7 @@ impl Links {
         Ok(format!("{}{}", self.site_url, checked.trim_start_matches(ANY_SITE)))
     }
 
-    /// The given URL, or by default the URL of `path` below the site's URL.
+    /// The given URL or, if none is given, the URL of `path` below the site's URL.
     pub(super) fn or_default(&self, place: &Place<'_>, given: Option<&Spanned<String>>, path: &str) -> Result<String, PublishError> {
         match given {
             Some(given) => self.resolve(given.get_ref()).map_err(|message| place.error(given, format!("`{}` {message}", given.get_ref()))),
@@ -54,7 +54,7 @@ fn absolute(text: &str) -> Result<String, &'static str> {
     if has_slashes { Ok(url.into()) } else { Err(EXPECTED) }
 }
 
-/// Validates an id or slug, which is used in URLs unencoded: `[a-z0-9][a-z0-9._-]*`.
+/// Validates an id or a slug, which is used in URLs without encoding: `[a-z0-9][a-z0-9._-]*`.
 pub(super) fn segment(text: &str) -> Result<(), String> {
     let is_first = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
     let fits = text.starts_with(is_first) && text.chars().all(|c| is_first(c) || matches!(c, '.' | '_' | '-')) && text.len() <= MAX_SEGMENT;

@@ -1,4 +1,4 @@
-//! A site's content as files, and how it is published.
+//! The content of a site as files, and its publication.
 //!
 //! | file | contents |
 //! |---|---|
@@ -7,12 +7,12 @@
 //! | `blog/*.md` | TOML between two lines `+++`, then Markdown; the TOML has `title`, `published_at`, and optionally `slug` (default: the file's name), `url` (default `/blog/<slug>`), `excerpt` (default: the beginning of the text), `draft`, `image` |
 //! | images | PNG, JPEG, GIF, WebP or AVIF by their content, anywhere in the folder, referred to by relative paths |
 //!
-//! `site.toml` is required, so that naming the wrong directory does not empty a site. A URL is
-//! absolute, or a path that begins with `/` and is relative to the site's URL. Everything is
+//! `site.toml` is required, so that publishing the wrong directory does not empty a site. A URL is
+//! absolute, or a path that begins with `/` and is relative to the site's URL. All files are
 //! validated before anything is written; the first error is reported with its file and line.
 //!
-//! `image` is the picture in link previews: of the start page and the lists, of an app, of a post.
-//! Pages without one get a picture with their title.
+//! `image` is the picture for link previews: in `site.toml` for the start page and the lists,
+//! otherwise for an app or a post. Pages without an image get a picture that shows their title.
 
 mod apps;
 mod dates;
@@ -38,8 +38,8 @@ pub use folder::{Folder, PublishSummary};
 pub use sample::{publish_sample_once, sample};
 pub use source::PublishError;
 
-/// Reads the content of a site from a directory. Without the site's public URL, URLs stay paths,
-/// relative to the URL that serves the site.
+/// Reads the content of a site from a directory. If the site's public URL is unknown, URLs remain
+/// paths, relative to the URL that serves the site.
 pub fn read_directory(dir: &Path, site_url: Option<&str>) -> Result<Folder, PublishError> {
     let missing = || {
         let what = if dir.is_dir() { "lacks this file, which every content folder needs" } else { "does not exist" };

@@ -14,7 +14,7 @@ use super::source::{Place, PublishError, Source, collapsed};
 use super::{dates, excerpt};
 
 const FENCE: &str = "+++";
-/// The maximum length of a post's text in bytes: it shares one item with the metadata.
+/// The maximum length of a post's text in bytes; the text shares an item with the post's metadata.
 const MAX_TEXT: usize = 370_000;
 
 #[derive(Deserialize)]
@@ -30,8 +30,8 @@ struct FrontMatter {
     draft: bool,
 }
 
-/// Reads the Markdown files of the folder `blog/`, if it exists. Skips hidden files, which editors
-/// use as temporary files.
+/// Reads the Markdown files of the folder `blog/`, if it exists. Skips hidden files, because
+/// editors use them as temporary files.
 pub(super) fn read_all(dir: &Path) -> Result<Vec<Source>, PublishError> {
     let entries = match std::fs::read_dir(dir.join("blog")) {
         Ok(entries) => entries,
@@ -56,8 +56,8 @@ pub(super) fn read_all(dir: &Path) -> Result<Vec<Source>, PublishError> {
     Ok(posts)
 }
 
-/// Parses the posts, newest first, and their texts by slug. Drafts are validated, but not
-/// published.
+/// Parses the posts; returns them newest first, and their texts by slug. Drafts are validated but
+/// not published.
 pub(super) fn parse_all(
     sources: &[Source],
     links: &Links,

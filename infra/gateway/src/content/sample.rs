@@ -1,5 +1,5 @@
-//! The content shown until other content is published: a fictional product, validated by the usual
-//! rules.
+//! The content that is shown until other content is published. The content describes a fictional
+//! product, and is validated by the usual rules.
 
 use jiff::Timestamp;
 use model::content::Content;
@@ -17,12 +17,12 @@ macro_rules! file {
     };
 }
 
-/// The sample content of a site at `site_url`, an absolute http or https URL. Without `site_url`,
-/// URLs in the content are relative to the URL that serves it.
+/// The sample content of a site whose URL is `site_url`, an absolute http or https URL. Without
+/// `site_url`, URLs in the content are relative to the URL that serves the site.
 ///
 /// # Panics
 ///
-/// If `site_url` is not an absolute http or https URL; the settings reject any other beforehand.
+/// If `site_url` is not an absolute http or https URL. The settings reject such URLs beforehand.
 pub fn sample(site_url: Option<&str>) -> Content {
     folder(site_url).content
 }

@@ -1,4 +1,4 @@
-//! A content file whose errors name the line.
+//! A content file. The errors of the file name the line.
 
 use std::fmt;
 use std::fs::{File, Metadata};
@@ -9,7 +9,7 @@ use model::text::line::plain;
 use serde::de::DeserializeOwned;
 use toml::Spanned;
 
-/// Why content was not published: the file, the line if known, and the error.
+/// The reason why content was not published: the file, the line if known, and the error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PublishError {
     pub file: String,
@@ -38,12 +38,13 @@ impl std::error::Error for PublishError {}
 /// The maximum size of a text file, in bytes.
 const MAX_BYTES: usize = 4 << 20;
 
-/// Reads a file of at most this many bytes.
+/// Reads a file that has at most this many bytes.
 pub(super) fn read_at_most(path: &Path, max: usize) -> Result<Vec<u8>, String> {
     opened(path).and_then(|file| contents(file, max))
 }
 
-/// Like [`read_at_most`], for a file in the folder `root`, whose path has no symbolic links.
+/// Like [`read_at_most`], but for a file in the folder `root` whose path contains no symbolic
+/// links.
 pub(super) fn read_within(root: &Path, path: &Path, max: usize) -> Result<Vec<u8>, String> {
     let file = opened(path)?;
     check_place(&file, root, path)?;
@@ -51,15 +52,15 @@ pub(super) fn read_within(root: &Path, path: &Path, max: usize) -> Result<Vec<u8
 }
 
 fn opened(path: &Path) -> Result<File, String> {
-    // Opening a pipe would wait for its other end.
+    // Opening a pipe would block until its other end is opened.
     if !path.metadata().map_err(unreadable)?.is_file() {
         return Err("is not a file".to_owned());
     }
     File::open(path).map_err(unreadable)
 }
 
-/// Refuses an open file unless it is the one at this path in the folder. Whoever may write there
-/// could have put a link in place of the file after the path was resolved.
+/// Fails unless the open file is still the file at this path in the folder. Somebody who may write
+/// to the folder could have put a link in place of the file after the path was resolved.
 fn check_place(file: &File, root: &Path, path: &Path) -> Result<(), String> {
     let place = path.canonicalize().map_err(unreadable)?;
     if place.starts_with(root) && is_same(&file.metadata().map_err(unreadable)?, &place.metadata().map_err(unreadable)?) {
@@ -75,7 +76,7 @@ fn is_same(one: &Metadata, other: &Metadata) -> bool {
     (one.dev(), one.ino()) == (other.dev(), other.ino())
 }
 
-/// Elsewhere, files have no numbers to compare.
+/// On other systems, files have no numbers to compare.
 #[cfg(not(unix))]
 fn is_same(one: &Metadata, other: &Metadata) -> bool {
     (one.len(), one.created().ok()) == (other.len(), other.created().ok())
@@ -84,7 +85,7 @@ fn is_same(one: &Metadata, other: &Metadata) -> bool {
 fn contents(file: File, max: usize) -> Result<Vec<u8>, String> {
     let size = file.metadata().map_err(unreadable)?.len();
     let mut bytes = Vec::new();
-    // A file can grow while it is read.
+    // A file can grow while it is being read.
     let length = file.take(max as u64 + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     if length > max {
         return Err(format!("has {} bytes; at most {max} can be published: make it smaller", size.max(length as u64)));
@@ -96,7 +97,7 @@ fn unreadable(error: std::io::Error) -> String {
     format!("cannot be read: {error}")
 }
 
-/// A file's text, and its name for messages, with `/` on every system.
+/// The text of a file, and the file's name for messages, with `/` on every system.
 pub(super) struct Source {
     pub name: String,
     pub text: String,
@@ -107,8 +108,8 @@ impl Source {
         Self { name: name.to_owned(), text: text.to_owned() }
     }
 
-    /// Reads a file below `dir`; `None` if it does not exist. It must not be a link to another
-    /// folder: authors must not be able to publish other files on the machine.
+    /// Reads a file below `dir`; `None` if it does not exist. The file must not be a link to
+    /// another folder, because authors must not be able to publish other files of the machine.
     pub(super) fn read(dir: &Path, name: &str) -> Result<Option<Self>, PublishError> {
         let fail = |error: std::io::Error| PublishError::in_file(name, error);
         let path = match dir.join(name).canonicalize() {
@@ -130,7 +131,7 @@ impl Source {
             let line = String::from_utf8_lossy(good).matches('\n').count() + 1;
             PublishError { file: name.to_owned(), line: Some(line), message: "the file is not UTF-8".to_owned() }
         })?;
-        // Some editors write a byte order mark first.
+        // Some editors write a byte order mark at the start of a file.
         Ok(Self::new(name, text.strip_prefix('\u{feff}').unwrap_or(&text)))
     }
 
@@ -148,7 +149,7 @@ impl Source {
     }
 }
 
-/// The TOML part of a file. Its spans are relative to the part's start.
+/// The TOML part of a file. The spans of its values are relative to the start of the part.
 pub(super) struct Place<'a> {
     pub source: &'a Source,
     pub start: usize,
@@ -159,8 +160,8 @@ impl Place<'_> {
         self.source.error(self.start + value.span().start, message)
     }
 
-    /// Requires a nonempty string. If it is missing, the error points to `table`, a byte offset
-    /// from the start of this part.
+    /// Requires a nonempty string. If the string is missing, the error points to `table`, a byte
+    /// offset from the start of the TOML part.
     pub(super) fn required(&self, value: Option<&Spanned<String>>, name: &str, table: usize) -> Result<String, PublishError> {
         let value = value.ok_or_else(|| self.source.error(self.start + table, format!("`{name}` is missing")))?;
         let text = collapsed(value.get_ref());
@@ -168,7 +169,7 @@ impl Place<'_> {
     }
 }
 
-/// The text on one line, with single spaces.
+/// The text on one line, with single spaces between words.
 pub(super) fn collapsed(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -186,7 +187,7 @@ mod tests {
         std::fs::write(&path, "Hello").unwrap();
         std::fs::write(&secret, "Secret").unwrap();
         assert_eq!(read_within(&root, &path, 5).unwrap(), b"Hello");
-        // There was a link to the other file while the file was opened.
+        // The path was a link to the other file when the file was opened.
         assert!(check_place(&opened(&secret).unwrap(), &root, &path).unwrap_err().contains("replaced"));
         // There is one now.
         std::fs::remove_file(&path).unwrap();

@@ -1,4 +1,4 @@
-//! What authors may write, and the errors reported with file and line.
+//! Tests what authors may write, and which errors are reported with file and line.
 
 use model::content::Content;
 
@@ -28,7 +28,7 @@ fn posts(posts: &[(&str, &str)]) -> Result<Content, PublishError> {
     content(&Files { site: Source::new("site.toml", SITE), apps: None, posts }, Some(URL))
 }
 
-/// A post whose front matter is `lines`.
+/// A post with these lines as front matter.
 fn post(lines: &str) -> Result<Content, PublishError> {
     posts(&[("blog/hello.md", &format!("+++\n{lines}\n+++\nText.\n"))])
 }

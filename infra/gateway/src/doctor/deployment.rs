@@ -1,4 +1,4 @@
-//! The deployment that the doctor examines.
+//! Describes the deployment that the doctor examines.
 
 use crypto::deployment_secret::DeploymentSecret;
 use model::provider::shared::SharedClients;
@@ -7,8 +7,8 @@ use wire::environment;
 
 use crate::aws::Aws;
 
-/// A deployment as the operator describes it. The report says which parts are skipped because they
-/// were not specified.
+/// A deployment as the operator describes it. The report lists the checks that are skipped because
+/// the operator has not specified their part.
 pub struct Deployment {
     pub aws: Aws,
     pub store: Store,

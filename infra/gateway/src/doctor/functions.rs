@@ -1,6 +1,6 @@
-//! Checks the functions by calling each route except the one for images: the response shows whether
-//! its function works. The calls change nothing: they have no key or body, and the ids in their
-//! paths belong to no item.
+//! Checks the functions by calling every route except the one for images. The response shows
+//! whether the route's function works. The calls change nothing, because they contain no key and no
+//! body, and the ids in their paths belong to no item.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -17,13 +17,13 @@ use super::report::Report;
 use crate::causes::with_causes;
 use crate::http_client::http_client;
 
-/// How long to wait for a response; a cold start takes less.
+/// How long to wait for a response, which is longer than a cold start takes.
 const TIMEOUT: Duration = Duration::from_secs(20);
 const AT_ONCE: usize = 8;
-/// The function for images, which is not called: no image is certain to exist, and a missing one
-/// gets the same response as an unconnected path.
+/// The function for images. The function is not called, because no image is certain to exist, and
+/// the response for a missing image is the same as for an unconnected path.
 const IMAGES: &str = "content-get-image";
-/// An id that no item has, for parameters without an example.
+/// An id that no item has, used for parameters without an example.
 const NOBODY: &str = "00000000-0000-4000-8000-000000000000";
 
 pub(super) async fn examine(api_url: Option<&str>, report: &mut Report<impl Write>) -> io::Result<()> {
@@ -50,20 +50,21 @@ fn client() -> Result<Client, String> {
     client.timeout(TIMEOUT).user_agent("gatelet").build().map_err(|error| with_causes(&error))
 }
 
-/// The parameter's name, if this path segment is a parameter.
+/// The name of the parameter if this path segment is a parameter.
 fn parameter(segment: &str) -> Option<&str> {
     segment.strip_prefix('{')?.strip_suffix('}')
 }
 
-/// A value for a path parameter: the schema's example, if any, else [`NOBODY`]. Names of the site's
-/// documents have examples, because an unknown name gets the same response as an unconnected path.
+/// A value for a path parameter: the example in its schema or, without an example, [`NOBODY`]. The
+/// names of the site's documents have examples, because the response for an unknown name is the
+/// same as for an unconnected path.
 fn stand_in(operation: &Operation, name: &str) -> String {
     let schema = operation.description.path.as_ref().and_then(|path| serde_json::to_value(&path.schema).ok());
     let example = schema.and_then(|schema| schema["properties"][name]["example"].as_str().map(str::to_owned));
     example.unwrap_or_else(|| NOBODY.to_owned())
 }
 
-/// Calls a function, and returns its problem, if any.
+/// Calls a function. Returns the problem that its response shows, if there is one.
 async fn probe(client: &Client, api_url: &str, operation: &Operation) -> Option<String> {
     let route = &operation.route;
     let segment = |part| parameter(part).map_or_else(|| part.to_owned(), |name| stand_in(operation, name));
@@ -74,24 +75,24 @@ async fn probe(client: &Client, api_url: &str, operation: &Operation) -> Option<
         Err(error) => return Some(format!("cannot reach {}: {}", route.name, with_causes(&error))),
     };
     let status = answer.status();
-    // Pages have no code, but a policy, which API Gateway's own errors lack.
+    // Pages have no error code, but a security policy, which errors of API Gateway lack.
     let is_page = route.interface == Interface::Pages && answer.headers().contains_key("content-security-policy");
     if is_page && !status.is_server_error() {
         return None;
     }
-    // Links in emails lead to pages, which name their error in a header.
+    // Links in emails lead to pages that name their error in a header.
     let named = answer.headers().get("x-stack-known-error").and_then(|name| name.to_str().ok()).map(|name| json!({ "code": name }));
     let body = answer.bytes().await.ok().and_then(|body| serde_json::from_slice(&body).ok());
     problem(route, status, &body.or(named).unwrap_or_default())
 }
 
-/// The problem that a function's response shows, if any.
+/// The problem that the response of a function shows, if there is one.
 fn problem(route: &Route, status: StatusCode, body: &Value) -> Option<String> {
     if status.is_success() || status.is_redirection() {
         return None;
     }
-    // Gatelet's errors have a code (in JSON-RPC a number). Other errors come from API Gateway or a
-    // proxy in front of it.
+    // Gatelet's errors have a code, which is a number in JSON-RPC. Errors without a code come from
+    // API Gateway or a proxy in front of it.
     let code = if body["jsonrpc"] == "2.0" { body["error"]["code"].as_i64().map(|code| code.to_string()) } else { None };
     let code = code.as_deref().or(body["code"].as_str()).or(body["error"]["code"].as_str());
     match code {
@@ -104,8 +105,8 @@ fn problem(route: &Route, status: StatusCode, body: &Value) -> Option<String> {
     }
 }
 
-/// Checks that `GATELET_SECRET` is strong enough and that the functions have the same secret: the
-/// public keys that they serve for verifying tokens are derived from it.
+/// Checks that `GATELET_SECRET` is strong enough and that the functions have the same secret. The
+/// public keys that the functions serve for verifying tokens are derived from it.
 pub(super) async fn examine_secret(deployment: &Deployment, report: &mut Report<impl Write>) -> io::Result<()> {
     let secret = match &deployment.secret {
         None => return report.warn("secret", "not checked: GATELET_SECRET is not set"),

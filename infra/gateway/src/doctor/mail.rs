@@ -1,5 +1,5 @@
-//! Checks emails: SES knows the sender, the account may send to everyone, and delivery events are
-//! published.
+//! Checks emails: Checks that SES knows the sender, that the account may send to everyone, and that
+//! delivery events are published.
 
 use std::io::{self, Write};
 
@@ -42,8 +42,7 @@ async fn examine_account(client: &SesApi, report: &mut Report<impl Write>) -> io
     }
 }
 
-/// Checks that SES accepts emails from the sender: the sender's address or its domain must be
-/// verified.
+/// Checks that SES accepts emails from the sender, whose address or domain must be verified.
 async fn examine_sender(client: &SesApi, sender: &str, report: &mut Report<impl Write>) -> io::Result<()> {
     let domain = sender.rsplit_once('@').map(|(_, domain)| domain);
     let mut reason = "SES does not know this sender".to_owned();

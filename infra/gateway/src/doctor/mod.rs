@@ -1,8 +1,8 @@
-//! Checks a deployment, with a line for each result.
+//! Checks a deployment, and prints a line for each result.
 //!
-//! The checks run from outside, with an operator's rights, and cover everything that deploying does
-//! not guarantee: a table may have been restored from a backup without its settings, senders are
-//! verified by hand, and even a deployed stack may not answer.
+//! The checks run from outside with an operator's rights. The checks cover everything that
+//! deploying does not guarantee: a table may have been restored from a backup without its settings,
+//! senders are verified by hand, and even a deployed stack may not respond.
 
 mod deployment;
 mod functions;
@@ -16,7 +16,7 @@ use std::io::{self, Write};
 pub use deployment::Deployment;
 pub use report::Report;
 
-/// Runs the checks; those of the data only if the table can be described.
+/// Runs the checks. The table's data is checked only if the table can be described.
 pub async fn examine(deployment: &Deployment, report: &mut Report<impl Write>) -> io::Result<()> {
     if table::examine(&deployment.store, report).await? {
         table::examine_content(&deployment.store, report).await?;

@@ -1,5 +1,5 @@
-//! Checks OAuth providers: the deployment has a client for each provider whose shared client is
-//! used by a project.
+//! Checks OAuth providers: the deployment must have a client for each provider whose shared client
+//! is used by a project.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};

@@ -28,13 +28,13 @@ impl<W: Write> Report<W> {
         self.line("ok", subject, text)
     }
 
-    /// Reports that the service works, but not as well or as safely as it should, or that the state
+    /// Reports that the service works, but not as well or as safely as it should, or that its state
     /// is unknown.
     pub(crate) fn warn(&mut self, subject: &str, text: impl Display) -> io::Result<()> {
         self.line("warn", subject, text)
     }
 
-    /// Reports that the service does not work, or that the check cannot read its data.
+    /// Reports that the service does not work, or that the data of the check cannot be read.
     pub(crate) fn fail(&mut self, subject: &str, text: impl Display) -> io::Result<()> {
         self.failures += 1;
         self.line("fail", subject, text)

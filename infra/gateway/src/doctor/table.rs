@@ -1,6 +1,6 @@
-//! Checks the table: keys, indexes, stream and expiry are as the crate `store` needs them, capacity
-//! is on demand, deletion protection and backups are on, and there are projects, but no overdue
-//! emails or broadcasts.
+//! Checks the table: keys, indexes, stream and expiry must be as the crate `store` needs them,
+//! capacity on demand, and deletion protection and backups on. There must be projects, but no
+//! overdue emails or broadcasts.
 
 use std::io::{self, Write};
 
@@ -22,7 +22,7 @@ use crate::causes::with_causes;
 /// is a problem.
 const LATE: SignedDuration = SignedDuration::from_mins(10);
 
-/// Checks the table and its settings; returns whether there is a table to read.
+/// Checks the table and its settings; returns whether the table can be read.
 pub(super) async fn examine(store: &Store, report: &mut Report<impl Write>) -> io::Result<bool> {
     let name = store.table();
     let described = store.client().call(DescribeTableInput::builder().table_name(name)).await;
@@ -123,7 +123,7 @@ async fn examine_backups(store: &Store, report: &mut Report<impl Write>) -> io::
     }
 }
 
-/// Checks the table's data: projects, and overdue emails and broadcasts.
+/// Checks the table's data: the projects, and overdue emails and broadcasts.
 pub(super) async fn examine_content(store: &Store, report: &mut Report<impl Write>) -> io::Result<()> {
     match store.projects().await {
         Ok(projects) if projects.is_empty() => report.warn("projects", "none yet: `gateway project create NAME --table …`")?,

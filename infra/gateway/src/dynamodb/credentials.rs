@@ -15,7 +15,7 @@ use crate::saved_keys::{EXPORT, SavedKeys, quoted};
 const ID: &str = "GATELET_DYNAMODB_ACCESS_KEY_ID";
 const SECRET: &str = "GATELET_DYNAMODB_SECRET_ACCESS_KEY";
 
-/// An access key id and a secret access key, as in AWS.
+/// An access key id and a secret access key, in the format that AWS uses.
 #[derive(Clone)]
 pub(crate) struct Credentials {
     pub(crate) id: String,
@@ -23,7 +23,7 @@ pub(crate) struct Credentials {
 }
 
 impl Credentials {
-    /// Chooses the credentials: from the environment, from an earlier start, or newly created.
+    /// Chooses the credentials: those in the environment, those of an earlier start, or new ones.
     pub(crate) fn choose(file: Option<&Path>, entropy: &Entropy) -> anyhow::Result<Self> {
         let saved = SavedKeys::read(file)?;
         let chosen = match (variable(ID), variable(SECRET)) {
@@ -36,7 +36,7 @@ impl Credentials {
         };
         let (id, secret): (String, SecretString) = chosen;
         // The id must be valid on a line of the file, and in `Credential=` of a header, where a
-        // slash ends it.
+        // slash would end it.
         if !id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)) {
             bail!("{ID} may only contain letters, digits, '-', '_' and '.', unlike {id:?}");
         }
@@ -46,7 +46,8 @@ impl Credentials {
         Ok(Self { id, secret })
     }
 
-    /// Writes the variables that other processes need to reach the table, for a shell to source.
+    /// Writes the variables that other processes need to reach the table, in a file that a shell
+    /// can source.
     pub(crate) fn write(&self, file: &Path, endpoint: &str) -> anyhow::Result<()> {
         let lines = [
             ("GATELET_TABLE", TABLE),

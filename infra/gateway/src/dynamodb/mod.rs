@@ -1,14 +1,14 @@
 //! `--dynamodb-port`: serves the embedded engine to other processes on this machine, such as
 //! functions under `cargo lambda watch`.
 //!
-//! The table is accessible without any of the service's rules, so a request must
+//! The service's rules do not protect this access to the table, so a request must
 //!
-//! - come over a connection from loopback, and name a loopback host in `Host`. A web page under a
-//!   foreign name that resolves here names another host (DNS rebinding);
-//! - not come from a web page: requests with `Origin` are rejected, and no response has CORS
+//! - come over a connection from loopback, and name a loopback host in `Host`. A web page whose
+//!   foreign name resolves to this machine sends that name (DNS rebinding);
+//! - not come from a web page: requests with `Origin` are rejected, and responses contain no CORS
 //!   headers;
-//! - be signed with this gateway's credentials ([`signature`]), which the machine's other users
-//!   lack.
+//! - be signed with this gateway's credentials ([`signature`]), which other users of the machine do
+//!   not have.
 
 mod credentials;
 mod signature;
@@ -38,7 +38,7 @@ struct Table {
     credentials: Credentials,
 }
 
-/// The engine behind DynamoDB's HTTP interface.
+/// Serves the engine through DynamoDB's HTTP interface.
 pub(crate) fn router(engine: Engine, credentials: Credentials) -> Router {
     Router::new().fallback(answer).with_state(Table { engine, credentials })
 }
@@ -52,7 +52,7 @@ async fn answer(State(table): State<Table>, request: Request) -> Response {
         return StatusCode::NOT_FOUND.into_response();
     }
     let Ok(body) = to_bytes(body, MAX_BODY).await else { return StatusCode::PAYLOAD_TOO_LARGE.into_response() };
-    // Clients sign with the machine's time; the gateway's clock may differ.
+    // Clients sign with the machine's time, which may differ from the gateway's clock.
     if let Err(refusal) = table.credentials.verify(&parts, &body, Clock::system().now()) {
         let problem = json!({ "__type": format!("com.amazon.coral.service#{}", refusal.code()), "message": refusal.to_string() });
         return answered(400, problem.to_string());
@@ -68,7 +68,7 @@ fn answered(status: u16, body: String) -> Response {
     (status, [(header::CONTENT_TYPE, "application/x-amz-json-1.0")], body).into_response()
 }
 
-/// Rejects requests other than from programs on this machine.
+/// Rejects all requests except those from programs on this machine.
 fn check(parts: &Parts) -> Result<(), &'static str> {
     let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
     let is_named = is_loopback_name(&parts.headers) && parts.uri.host().is_none_or(is_loopback_host);
@@ -81,7 +81,7 @@ fn check(parts: &Parts) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Whether the only `Host` header names a loopback host.
+/// Whether the request has one `Host` header, which names a loopback host.
 fn is_loopback_name(headers: &HeaderMap) -> bool {
     let mut hosts = headers.get_all(header::HOST).iter();
     let host = hosts.next().and_then(|host| host.to_str().ok());

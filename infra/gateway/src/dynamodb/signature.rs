@@ -10,14 +10,14 @@ use subtle::ConstantTimeEq as _;
 
 use super::{Credentials, Parts};
 
-/// The tolerated difference between a signature's time and this machine's. An intercepted request
-/// can be replayed for this long.
+/// The tolerated difference between the time of a signature and the time of this machine. An
+/// intercepted request can be replayed for this long.
 const SKEW: SignedDuration = SignedDuration::from_mins(15);
-/// Headers that must be signed. Without `x-amz-target`, a signature would be valid for other
-/// operations too.
+/// Headers that must be signed. Without `x-amz-target`, a signature would also be valid for other
+/// operations.
 const SIGNED: [&str; 3] = ["host", "x-amz-date", "x-amz-target"];
 
-/// Why a request is rejected.
+/// The reason why a request is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Refusal {
     #[error("the request is not signed: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY to the values that the gateway printed at startup")]
@@ -29,7 +29,7 @@ pub(super) enum Refusal {
 }
 
 impl Refusal {
-    /// DynamoDB's code for the error.
+    /// The code of this error in DynamoDB's API.
     pub(super) fn code(self) -> &'static str {
         match self {
             Self::Missing => "MissingAuthenticationTokenException",
@@ -61,7 +61,7 @@ impl<'a> Authorization<'a> {
 }
 
 impl Credentials {
-    /// Checks that the request is for `/` and was recently signed with these credentials.
+    /// Checks that the request is for `/` and was signed with these credentials not long ago.
     pub(super) fn verify(&self, request: &Parts, body: &[u8], now: Timestamp) -> Result<(), Refusal> {
         let header = |name: &str| request.headers.get(name).and_then(|value| value.to_str().ok());
         let authorization = header("authorization").and_then(Authorization::parse).ok_or(Refusal::Missing)?;
@@ -95,7 +95,7 @@ fn canonical(request: &Parts, signed: &str, body: &[u8]) -> Option<String> {
     Some(format!("{}\n/\n\n{headers}\n{signed}\n{}", request.method, sha256(body)))
 }
 
-/// Trims the text, and reduces each run of white space in it to one space.
+/// Trims the text, and replaces each run of white space in it with one space.
 fn squeezed(text: &str) -> String {
     text.split_ascii_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -1,4 +1,4 @@
-//! Determines from a call's name and body which items it may write.
+//! Determines which items a call may write, from its name and body.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
@@ -13,7 +13,7 @@ use wire::id::ProjectId;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum WrittenItems {
     Items(Vec<ItemKey>),
-    /// The call is not one of the known writes, or its body is malformed.
+    /// Any item, because the call is not a known write or its body is malformed.
     Any,
 }
 
@@ -59,10 +59,10 @@ fn parsed<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Option<T> {
     serde_json::from_slice(body).ok()
 }
 
-/// A change or a check of one item.
+/// A change or check of one item.
 #[derive(Deserialize)]
 struct Change<'a> {
-    /// The key, in an update, a deletion or a check.
+    /// The item's key, in an update, a deletion or a check.
     #[serde(rename = "Key", borrow)]
     key: Option<Key<'a>>,
     /// The item's key attributes, in a put.
@@ -91,14 +91,14 @@ struct Text<'a> {
     text: Cow<'a, str>,
 }
 
-/// Changes by their kind (`Put`, `Update`, `Delete`, `ConditionCheck`).
+/// Changes, each under its kind (`Put`, `Update`, `Delete`, `ConditionCheck`).
 #[derive(Deserialize)]
 struct Transaction<'a> {
     #[serde(rename = "TransactItems", borrow)]
     changes: Vec<HashMap<Cow<'a, str>, Change<'a>>>,
 }
 
-/// By table, changes by their kind (`PutRequest`, `DeleteRequest`).
+/// Changes by table, each under its kind (`PutRequest`, `DeleteRequest`).
 #[derive(Deserialize)]
 struct Batch<'a> {
     #[serde(rename = "RequestItems", borrow)]

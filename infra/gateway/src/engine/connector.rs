@@ -27,7 +27,7 @@ pub(super) struct Connector {
     pub(super) commits: Arc<OnceLock<Commits>>,
     pub(super) feed: Arc<Feed>,
     pub(super) recent: Arc<RecentReads>,
-    /// The database file; `None` for one in memory.
+    /// The database file; `None` if the database is in memory.
     pub(super) file: Option<Arc<Path>>,
     pub(super) observer: Option<Arc<dyn Observe>>,
 }
@@ -93,7 +93,7 @@ impl Connector {
         let announces = self.file.clone().filter(|_| !self.recent.is_begun());
         let (database, feed, loses_answers) = (self.database.clone(), Arc::clone(&self.feed), self.observer.is_some());
         let task = tokio::task::spawn_blocking(move || {
-            // Held until the write has ended, even if nobody is waiting for its result any more.
+            // Held until the write has ended, even if nothing waits for its result any more.
             let _write = write;
             let announced = announces.as_deref().map(announce).transpose();
             let _announced = announced.map_err(|error| DynoxideError::InternalServerError(error.to_string()))?;
@@ -102,7 +102,7 @@ impl Connector {
         });
         let result = task.await.map_err(|error| ConnectorError::other(error.into(), None))?;
         if let (Some(commits), Ok(_)) = (self.commits.get(), &result) {
-            // After a failed flush, we do not know whether the write is durable.
+            // After a failed flush, it is unknown whether the write is durable.
             commits.flush().await.map_err(|error| ConnectorError::io(error.into()))?;
         }
         Ok(result)

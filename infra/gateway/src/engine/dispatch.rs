@@ -6,9 +6,9 @@ use serde::de::DeserializeOwned;
 
 /// Runs an operation of DynamoDB's API on the engine.
 ///
-/// With `loses_answers`, the engine honors the idempotency token of a transaction. This means
-/// copying and digesting the whole request and keeping the digest for ten minutes, which is worth
-/// it only where a response can get lost and the call be repeated.
+/// With `loses_answers`, the engine honors the idempotency tokens of transactions. For this, the
+/// engine copies and digests the whole request and keeps the digest for ten minutes. The copy and
+/// the digest are worth the cost only where a response can get lost and the call can be repeated.
 pub fn dispatch(database: &Database, operation: &str, body: &[u8], loses_answers: bool) -> Result<String, DynoxideError> {
     match operation {
         "GetItem" => answer(body, |request| database.get_item(request)),

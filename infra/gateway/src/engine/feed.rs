@@ -1,15 +1,16 @@
-//! The table's stream, the source of webhook events.
+//! The table's stream, from which webhook events are made.
 //!
-//! The stream makes each write more expensive, so it is off until a project has a webhook endpoint,
-//! unless other processes use the table too. It is switched on before the endpoint is written, so
-//! that no later change is missed. Processed records are deleted from the file, unless other
-//! processes read the stream too; the engine itself would keep them forever. Records that are left
-//! when this process ends are read by the next process. They are deleted through a second
-//! connection to the file, because the engine has no call for that.
+//! The stream makes each write more expensive. So the stream is off until a project has a webhook
+//! endpoint, unless other processes also use the table. The stream is switched on before the
+//! endpoint is written, so that no later change is missed. The engine would keep records forever,
+//! so processed records are deleted from the file unless other processes also read the stream.
+//! Records that remain when this process ends are read by the next process. Processed records are
+//! deleted through a second connection to the file, because the engine has no function to delete
+//! them.
 //!
 //! At each write, the engine searches all records for the last number. In a file, [`index`] makes
-//! this fast: otherwise, each unprocessed record would delay all writes, including those needed to
-//! process it, and the queue would grow. In memory, there is no index.
+//! this search fast. Without the index, each unprocessed record would delay all writes, including
+//! the writes that process it, and the queue would grow. A database in memory has no index.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -23,17 +24,18 @@ use tokio::sync::Notify;
 
 /// The name of the table in embedded engines.
 pub const TABLE: &str = "gatelet";
-/// The tag of a table that other processes use too.
+/// The tag of a table that other processes also use.
 const SHARED: &str = "shared";
-/// The index of the records by number. The engine's searches use it because they compute the number
-/// by the same expression. It is public for tests that keep their database in memory.
+/// The index of the stream's records by number. The engine's searches use the index because they
+/// contain the same expression for the number. The index is public for tests that keep their
+/// database in memory.
 pub const INDEX: &str =
     "CREATE INDEX IF NOT EXISTS gatelet_stream_numbers ON _stream_records (table_name, CAST(sequence_number AS INTEGER))";
-/// The number of records per read.
+/// The number of records that are read at once.
 const READ: usize = 200;
 /// How long another connection may keep the file locked.
 const TIMEOUT: Duration = Duration::from_secs(5);
-/// Occurs in every call that writes a webhook endpoint.
+/// The text that every call that writes a webhook endpoint contains.
 const ENDPOINT: &[u8] = b"\"WEBHOOK#";
 
 /// The state of the feed, shared with the connector.
@@ -41,21 +43,21 @@ const ENDPOINT: &[u8] = b"\"WEBHOOK#";
 pub(super) struct Feed {
     is_on: OnceLock<()>,
     changed: Notify,
-    /// The iterator of the next read; `None` until the first records are processed.
+    /// The iterator for the next read; `None` until the first records have been processed.
     next: Mutex<Option<String>>,
-    /// The database file to delete processed records from; unset if the database is in memory, or
-    /// if other processes read the stream.
+    /// The database file from which processed records are deleted; unset if the database is in
+    /// memory, or if other processes read the stream.
     file: OnceLock<PathBuf>,
 }
 
 impl Feed {
-    /// Switches the stream on if a call may write an endpoint.
+    /// Switches the stream on if a call may write a webhook endpoint.
     pub(super) fn prepare(&self, database: &Database, body: &[u8]) -> Result<(), String> {
         if self.is_on() || memmem::find(body, ENDPOINT).is_none() {
             return Ok(());
         }
         switch_on(database)?;
-        // Another call may have been faster.
+        // Another call may have switched the stream on already.
         let _ = self.is_on.set(());
         Ok(())
     }
@@ -64,7 +66,7 @@ impl Feed {
     /// it.
     pub(super) fn open(&self, database: &Database, file: Option<&Path>, is_on: bool) -> Result<(), String> {
         if let Some(file) = file {
-            // The first call decides; there is only one file.
+            // The first call decides, because there is only one file.
             let _ = self.file.set(file.to_owned());
         }
         if is_on {
@@ -84,14 +86,15 @@ impl Feed {
         self.changed.notified().await;
     }
 
-    /// Tells the reader that something was written.
+    /// Notifies the reader that something was written.
     pub(super) fn written(&self) {
         if self.is_on() {
             self.changed.notify_one();
         }
     }
 
-    /// The next records, or `None`. Returns the same ones until [`Self::finish`] is called.
+    /// The next records; `None` if there are none. Returns the same records until [`Self::finish`]
+    /// is called.
     pub(super) fn read(&self, database: &Database) -> Result<Option<Batch>, String> {
         if !self.is_on() {
             return Ok(None);
@@ -109,7 +112,7 @@ impl Feed {
         Ok(Some(Batch { event: json!({ "Records": answer["Records"] }), next, last }))
     }
 
-    /// Marks these records as processed: the next read begins after them.
+    /// Marks these records as processed, so that the next read begins after them.
     pub(super) fn finish(&self, batch: Batch) -> rusqlite::Result<()> {
         let Batch { next, last, .. } = batch;
         if let Some(file) = self.file.get() {
@@ -130,7 +133,7 @@ fn switch_on(database: &Database) -> Result<(), String> {
     parsed(&update, |request| database.update_table(request)).map(drop)
 }
 
-/// Calls the engine with JSON, because its types have no public fields.
+/// Calls the engine with JSON, because the fields of its types are private.
 fn parsed<I, O, E>(request: &Value, call: impl FnOnce(I) -> Result<O, E>) -> Result<Value, String>
 where
     I: serde::de::DeserializeOwned,
@@ -142,15 +145,16 @@ where
     serde_json::to_value(answer).map_err(|error| error.to_string())
 }
 
-/// Records in the form that Lambda receives.
+/// The records in the form in which Lambda receives them.
 pub struct Batch {
     pub event: Value,
     next: String,
-    /// The number of the last record, as the engine stores it.
+    /// The number of the last record, in the engine's internal form.
     last: i64,
 }
 
-/// Stores in a tag of the table whether other processes use it too, and returns the previous value.
+/// Stores in a tag of the table whether other processes also use the table, and returns the
+/// previous value.
 pub(super) fn note_shared(database: &Database, is_shared: bool) -> Result<bool, String> {
     let table = parsed(&json!({ "TableName": TABLE }), |request| database.describe_table(request))?;
     let arn = &table["Table"]["TableArn"];
@@ -166,8 +170,8 @@ pub(super) fn note_shared(database: &Database, is_shared: bool) -> Result<bool, 
     Ok(was_shared)
 }
 
-/// The number of a record as the engine stores it, without the 10^20 that the engine adds in its
-/// responses; `None` if `public` is malformed.
+/// The number of a record in the engine's internal form, without the 10^20 that the engine adds in
+/// its responses; `None` if `public` is malformed.
 fn stored_number(public: &str) -> Option<i64> {
     let number: u128 = public.parse().ok()?;
     i64::try_from(number.checked_sub(100_000_000_000_000_000_000)?).ok()
@@ -183,21 +187,22 @@ fn first_iterator(database: &Database) -> Result<String, String> {
     iterator["ShardIterator"].as_str().map(str::to_owned).ok_or_else(|| "the stream has no beginning".to_owned())
 }
 
-/// Opens a second connection to a file.
+/// Opens a second connection to a database file.
 fn connect(file: &Path) -> rusqlite::Result<Connection> {
     let connection = Connection::open(file)?;
     connection.busy_timeout(TIMEOUT)?;
     Ok(connection)
 }
 
-/// Creates the index of record numbers, if missing, in a file that the engine has opened.
+/// Creates the index of record numbers if it is missing in a file that the engine has opened.
 pub(super) fn index(file: &Path) -> rusqlite::Result<()> {
     connect(file)?.execute_batch(INDEX)
 }
 
 fn forget(file: &Path, last: i64) -> rusqlite::Result<()> {
     let connection = connect(file)?;
-    // Losing a deletion when the machine crashes does no harm: the records are read again.
+    // If the machine crashes, a deletion may be lost, which does no harm: the records are read
+    // again.
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     let delete = "DELETE FROM _stream_records WHERE table_name = ?1 AND CAST(sequence_number AS INTEGER) <= ?2";
     connection.execute(delete, rusqlite::params![TABLE, last]).map(drop)

@@ -1,9 +1,9 @@
 //! The embedded DynamoDB engine behind the AWS client: an HTTP connector passes the client's
 //! requests to the engine in this process.
 //!
-//! Everything above the connector (serialization, retries, errors) is the same code as on AWS.
-//! There are no sockets. Most successful reads take a shortcut without a request (`direct`). Writes
-//! run on blocking threads, because they wait for each other and for the disk.
+//! Everything above the connector (serialization, retries and errors) is the same code as on AWS.
+//! There are no sockets. Most reads are served directly without a request (`direct`). Writes run on
+//! blocking threads, because they wait for each other and for the disk.
 
 mod calls;
 mod connector;
@@ -44,7 +44,7 @@ pub use self::observe::{InjectedError, Observe};
 use crate::commits::Commits;
 use crate::damage::{self, Damage};
 
-/// An embedded engine with its table.
+/// An embedded engine and its table.
 #[derive(Clone)]
 pub struct Engine {
     database: Database,
@@ -87,8 +87,8 @@ impl Engine {
         Ok(engine)
     }
 
-    /// An engine on a database in memory, for tests with their own connection to it. The database
-    /// must have the table before the engine is used.
+    /// An engine on a database in memory, for tests that also use the database directly. The
+    /// database must have the table before the engine is used.
     pub fn over(database: Database, entropy: &Entropy, observer: Option<Arc<dyn Observe>>) -> Self {
         Self::on(database, None, entropy, observer)
     }
@@ -108,7 +108,7 @@ impl Engine {
             observer,
         };
         let mut store = Store::in_process(connector, TABLE, entropy.clone());
-        // Observers must see every call, but direct reads would bypass them.
+        // Observers must see every call, and direct reads would bypass them.
         if !is_observed {
             store = store.answered_by(Arc::new(DirectReader::new(database.clone(), Arc::clone(&recent))));
         }
@@ -118,7 +118,7 @@ impl Engine {
         Self { database, store, outbox_changed, trails, commits, feed, recent }
     }
 
-    /// Creates the table, unless it exists.
+    /// Creates the table if it does not exist.
     pub async fn create_table(&self) -> Result<(), store::Error> {
         if table::create(self.store.client(), TABLE).await? {
             self.stream(false).await?;
@@ -126,7 +126,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Whether a write is running, even if nobody is waiting for its result any more.
+    /// Whether a write is running, even if nothing waits for its result any more.
     pub fn is_writing(&self) -> bool {
         self.recent.is_writing()
     }
@@ -139,8 +139,9 @@ impl Engine {
     /// Turns the table's stream on or off, and returns whether it was on.
     ///
     /// The stream is on only while other processes can read it, or if a project has had a webhook
-    /// endpoint since the engine was opened (`feed`): while it is on, each write also writes a
-    /// record. In memory, the engine then scans all records at each write.
+    /// endpoint since the engine was opened (`feed`). While the stream is on, each write also
+    /// writes a record. If the database is in memory, the engine then scans all records at each
+    /// write.
     pub async fn stream(&self, enabled: bool) -> Result<bool, store::Error> {
         let refused = |error: String| store::Error::Refused(error);
         let client = self.store.client();
@@ -156,29 +157,31 @@ impl Engine {
         client.call(update).await.map(|_| is_enabled).map_err(|error| refused(format!("{error:?}")))
     }
 
-    /// Makes later writes through this engine's store share flushes of the disk (`crate::commits`).
-    /// Writes that bypass the store, through [`Self::database`] or over HTTP, would no longer wait
-    /// for the disk, so do not call this for an engine that is also served over HTTP.
+    /// From now on, writes through this engine's store share flushes of the disk
+    /// (`crate::commits`). Writes that bypass the store, through [`Self::database`] or over HTTP,
+    /// would no longer wait for the disk. So do not call this method for an engine that is also
+    /// served over HTTP.
     pub fn share_commits(&self, file: &Path) -> Result<(), Error> {
         let failed = |reason: String| Error::Open { path: file.display().to_string(), reason };
         let commits = Commits::open(file).map_err(|error| failed(error.to_string()))?;
         if self.commits.set(commits).is_ok() {
-            // The engine has no other way to set `synchronous = NORMAL`; its other settings are
-            // unchanged.
+            // The engine provides no other way to set `synchronous = NORMAL`; its other settings
+            // are unchanged.
             self.database.disable_bulk_loading().map_err(|error| failed(error.to_string()))?;
         }
         Ok(())
     }
 
-    /// Keeps the items that the store reads, so that later reads of them are faster. Only for the
-    /// process that serves the file (one at a time); other processes announce their writes to it.
+    /// Keeps the items that the store reads, so that they can be read again faster. Use this only
+    /// in the process that serves the file, of which there is one at a time. Other processes
+    /// announce their writes to it.
     pub fn keep_items(&self, file: &Path) -> Result<(), Error> {
         let writers = Writers::watch(file).map_err(|error| Error::Open { path: file.display().to_string(), reason: error.to_string() })?;
         self.recent.begin(Some(writers));
         Ok(())
     }
 
-    /// Frees the memory of kept items that have expired ([`Self::keep_items`]).
+    /// Frees the memory of kept items ([`Self::keep_items`]) that have expired.
     pub fn release(&self) {
         self.recent.forget_expired();
     }
@@ -192,13 +195,14 @@ impl Engine {
         self.store.clone()
     }
 
-    /// The engine with the store of a function, for tests: new sessions carry their trail entries.
+    /// The engine with the store of a function, whose new sessions carry their trail entries; for
+    /// tests.
     #[must_use]
     pub fn carrying_entries(self) -> Self {
         Self { store: self.store.carrying_entries(), ..self }
     }
 
-    /// Executes a call from another process; returns an HTTP status and the body.
+    /// Executes a call from another process; returns the HTTP status and the body of the response.
     pub(crate) async fn call(&self, operation: &str, body: Bytes) -> (u16, String) {
         let (touches_outbox, trails) = (touches_outbox(operation, &body), trails_of(operation, &body));
         let (database, operation, feed) = (self.database.clone(), operation.to_owned(), Arc::clone(&self.feed));
@@ -227,13 +231,13 @@ impl Engine {
         }
     }
 
-    /// The engine itself, for tests. After the store has read an item, its reads do not see changes
-    /// made through the engine.
+    /// Direct access to the engine, for tests. Once the store has read an item, the store's reads
+    /// do not see changes that bypass it.
     pub fn database(&self) -> Database {
         self.database.clone()
     }
 
-    /// Deletes expired items, page by page so as not to block requests; returns the number of
+    /// Deletes expired items page by page, so as not to block requests; returns the number of
     /// deleted items.
     pub async fn expire(&self) -> Result<usize, store::Error> {
         let (database, refused, write) = (self.database.clone(), store::Error::Refused, self.recent.write(WrittenItems::Any));
@@ -246,31 +250,31 @@ impl Engine {
         deleted.map_err(|error| refused(error.to_string()))
     }
 
-    /// Waits until a call succeeds that may have written a trail entry.
+    /// Waits until a call that may have written a trail entry succeeds.
     pub async fn trail_changed(&self) {
         self.trails.notify.notified().await;
     }
 
-    /// The projects whose trails may have new entries since this method was last called.
+    /// The projects whose trails may have entries that are newer than the last call of this method.
     pub fn changed_trails(&self) -> BTreeSet<ProjectId> {
         std::mem::take(&mut *self.trails.changed.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Waits until a call succeeds that may have written an outbox entry.
+    /// Waits until a call that may have written an outbox entry succeeds.
     pub async fn outbox_changed(&self) {
         self.outbox_changed.notified().await;
     }
 
     /// Turns the stream on if a project has a webhook endpoint; otherwise, the first call that
-    /// writes an endpoint turns it on. If there is a file, finished changes are deleted from it.
+    /// writes an endpoint turns it on. If there is a file, processed changes are deleted from it.
     pub async fn open_feed(&self, file: Option<&Path>) -> Result<(), store::Error> {
         let is_on = self.store.has_webhooks().await?;
         self.feed.open(&self.database, file, is_on).map_err(store::Error::Refused)
     }
 
     /// Records whether the engine is shared with other processes, and returns the previous value.
-    /// The state of the stream does not show this, because the stream is also on if a project has a
-    /// webhook endpoint.
+    /// The state of the stream does not show this, because a webhook endpoint also switches the
+    /// stream on.
     pub fn share(&self, is_shared: bool) -> Result<bool, store::Error> {
         note_shared(&self.database, is_shared).map_err(store::Error::Refused)
     }
@@ -280,15 +284,15 @@ impl Engine {
         self.feed.changed().await;
     }
 
-    /// The next changes; `None` if there are none. Until [`Self::finish`] is called, the same
-    /// changes are returned again.
+    /// The next changes; `None` if there are none. Returns the same changes until [`Self::finish`]
+    /// is called.
     pub async fn changes(&self) -> Result<Option<Batch>, store::Error> {
         let (database, feed) = (self.database.clone(), Arc::clone(&self.feed));
         let read = tokio::task::spawn_blocking(move || feed.read(&database)).await;
         read.map_err(|error| store::Error::Refused(error.to_string()))?.map_err(store::Error::Refused)
     }
 
-    /// Marks these changes as processed: the next read begins after them.
+    /// Marks these changes as processed, so that the next read begins after them.
     pub async fn finish(&self, batch: Batch) -> Result<(), store::Error> {
         let feed = Arc::clone(&self.feed);
         let finished = tokio::task::spawn_blocking(move || feed.finish(batch)).await;

@@ -1,30 +1,30 @@
-//! Observers of calls, for tests.
+//! Observers of the engine's calls, for tests.
 
 use std::time::Duration;
 
-/// Observes the operation and body of every call, to record calls or inject faults.
+/// Observes the operation and body of every call, for example to record calls or inject errors.
 pub trait Observe: Send + Sync {
     fn before(&self, _operation: &str, _body: &[u8]) -> Option<InjectedError> {
         None
     }
 
-    /// If `Some`, each call takes this long on tokio's clock, and its response includes the
-    /// capacity that it consumed, which [`Self::after`] can read.
+    /// If this is `Some`, each call takes this long on tokio's clock. The response also contains
+    /// the consumed capacity, which [`Self::after`] can read.
     fn pace(&self) -> Option<Duration> {
         None
     }
 
-    /// Called with the engine's response if the call succeeded and no fault was injected.
+    /// Called with the engine's response if the call succeeded and no error was injected.
     fn after(&self, _operation: &str, _body: &[u8], _answer: &str) {}
 }
 
 /// How a call fails.
 #[derive(Debug, Clone)]
 pub enum InjectedError {
-    /// The call is rejected with this status and body, and not executed.
+    /// The call is rejected with this status and body without being executed.
     Refused { status: u16, body: String },
     /// The connection breaks before the call arrives.
     NotMade,
-    /// The call is executed, and its response is lost.
+    /// The call is executed, but its response is lost.
     AnswerLost,
 }

@@ -12,7 +12,7 @@ use rusqlite::Connection;
 
 use super::*;
 
-/// Refuses to turn on the TTL.
+/// Rejects calls that turn on the TTL.
 struct NoExpiry;
 
 impl Observe for NoExpiry {
@@ -35,7 +35,7 @@ async fn expiry_is_turned_on_later_if_it_fails_at_the_first_start() {
     assert_eq!(status, Some(TimeToLiveStatus::Enabled));
 }
 
-/// Loses the answer to the first attempt to create the table.
+/// Loses the response to the first attempt to create the table.
 struct NoAnswer(AtomicBool);
 
 impl Observe for NoAnswer {
@@ -51,7 +51,7 @@ async fn a_table_whose_creation_was_not_answered_is_not_an_error() {
     assert_eq!(number(&engine).await, 1);
 }
 
-/// Answers later than AWS may.
+/// Responds more slowly than AWS is allowed to.
 struct SlowAnswers;
 
 impl Observe for SlowAnswers {
@@ -67,7 +67,7 @@ async fn a_starved_engine_answers_late_and_once() {
     assert_eq!(number(&engine).await, 1);
 }
 
-/// A number in the item `A`, `1`, read by this engine's store.
+/// The number in the item `A`, `1`, read by this engine's store.
 async fn number(engine: &Engine) -> i64 {
     let key = [("pk", "A"), ("sk", "1")].map(|(name, text)| (name.to_owned(), AttributeValue::S(text.to_owned())));
     let get = GetItemInput::builder().table_name(TABLE).set_key(Some(HashMap::from(key)));
@@ -75,14 +75,14 @@ async fn number(engine: &Engine) -> i64 {
     item.and_then(|item| item["n"].as_n().ok()?.parse().ok()).unwrap_or_default()
 }
 
-/// Adds 1 to that number through this engine's store.
+/// Adds 1 to the number of the item, through this engine's store.
 async fn add(engine: &Engine) {
     let key = [("pk", "A"), ("sk", "1")].map(|(name, text)| (name.to_owned(), AttributeValue::S(text.to_owned())));
     let update = UpdateItemInput::builder().table_name(TABLE).set_key(Some(HashMap::from(key))).update_expression("ADD n :one");
     engine.store().client().call(update.expression_attribute_values(":one", AttributeValue::N("1".to_owned()))).await.unwrap();
 }
 
-/// Commands such as `project set` write to a running gateway's file.
+/// Commands such as `project set` write to the file of a running gateway.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_gateway_that_keeps_items_sees_the_writes_of_commands_beside_it() {
     let folder = std::env::temp_dir().join(format!("gatelet-writers-{}", std::process::id()));
@@ -114,7 +114,8 @@ async fn a_gateway_that_keeps_items_sees_the_writes_of_commands_beside_it() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
-/// The engine's statements on the stream's records, and the one that `feed` deletes records with.
+/// The statements with which the engine reads the stream's records, and the statement with which
+/// `feed` deletes them.
 const STATEMENTS: [&str; 3] = [
     "SELECT COALESCE(MAX(CAST(sequence_number AS INTEGER)), 0) + 1 FROM _stream_records WHERE table_name = 'gatelet'",
     "SELECT * FROM _stream_records WHERE table_name = 'gatelet' AND shard_id = '1' AND CAST(sequence_number AS INTEGER) > 5
@@ -122,7 +123,7 @@ const STATEMENTS: [&str; 3] = [
     "DELETE FROM _stream_records WHERE table_name = 'gatelet' AND CAST(sequence_number AS INTEGER) <= 5",
 ];
 
-/// `SQLite`'s query plan for each of these statements.
+/// The query plans of `SQLite` for these statements.
 fn plans(connection: &Connection) -> Vec<String> {
     let plan = |statement: &&str| {
         let mut explained = connection.prepare(&format!("EXPLAIN QUERY PLAN {statement}")).unwrap();
@@ -132,7 +133,7 @@ fn plans(connection: &Connection) -> Vec<String> {
     STATEMENTS.iter().map(plan).collect()
 }
 
-/// If each write read all unprocessed records, the queue of records would grow.
+/// If each write read all unprocessed records, the queue of records would keep growing.
 #[tokio::test]
 async fn no_statement_reads_all_records_of_the_stream() {
     let folder = std::env::temp_dir().join(format!("gatelet-stream-{}", std::process::id()));
@@ -141,7 +142,7 @@ async fn no_statement_reads_all_records_of_the_stream() {
     let engine = Engine::open(Some(&file), &Entropy::system(), None).await.unwrap();
     let new = plans(&Connection::open(&file).unwrap());
     drop(engine);
-    // Files from earlier versions lack the index.
+    // Files from earlier versions do not have the index.
     Connection::open(&file).unwrap().execute_batch("DROP INDEX gatelet_stream_numbers").unwrap();
     let earlier = plans(&Connection::open(&file).unwrap());
     let engine = Engine::open(Some(&file), &Entropy::system(), None).await.unwrap();

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use tokio::sync::Notify;
 use wire::id::ProjectId;
 
-/// The projects whose audit trails may have new entries.
+/// The projects whose trails may have new entries.
 #[derive(Default)]
 pub(super) struct Trails {
     pub(super) changed: Mutex<BTreeSet<ProjectId>>,

@@ -1,4 +1,4 @@
-//! The inbox's JSON interface at `/inbox/api/messages`, for programs.
+//! The inbox's JSON interface for programs, at `/inbox/api/messages`.
 
 use api::http::Json;
 use axum::Router;
@@ -13,10 +13,10 @@ use serde_json::{Value, json};
 
 use super::{Error, Inbox, KEPT, Message, Query};
 
-/// The number of emails listed by default.
+/// The number of emails that are listed by default.
 const LISTED: usize = 200;
 
-/// The routes of the inbox. They need the page key, because emails contain sign-in links.
+/// The routes of the inbox. All routes require the page key, because emails contain sign-in links.
 pub fn router(inbox: Inbox) -> Router {
     Router::new()
         .route("/inbox/api/messages", get(list).delete(clear))
@@ -32,7 +32,7 @@ struct ListQuery {
     project: Option<String>,
     before: Option<String>,
     limit: Option<usize>,
-    /// If `false`, the text and the HTML are omitted.
+    /// If `false`, the text and the HTML of the emails are omitted.
     bodies: Option<bool>,
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct Header {
     value: String,
 }
 
-/// An email with its headers.
+/// An email with its header lines.
 #[derive(Serialize)]
 struct MessageWithHeaders {
     #[serde(flatten)]
@@ -93,8 +93,8 @@ async fn read(State(inbox): State<Inbox>, Path(id): Path<String>) -> Response {
     .await
 }
 
-/// Returns an email's source as plain text, so that browsers display it without executing any of
-/// it.
+/// Returns the source of an email as plain text, so that browsers display it without executing any
+/// part of it.
 async fn raw(State(inbox): State<Inbox>, Path(id): Path<String>) -> Response {
     let safe = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8")),
@@ -115,7 +115,7 @@ async fn delete(State(inbox): State<Inbox>, Path(id): Path<String>) -> Response 
     answer(move || inbox.delete(&id).map(|()| StatusCode::NO_CONTENT.into_response())).await
 }
 
-/// The headers of an email, with folded lines joined.
+/// The headers of an email, in which folded lines are joined.
 pub(crate) fn headers(source: &str) -> Vec<Header> {
     let head = source.split_once("\r\n\r\n").map_or(source, |(head, _)| head).replace("\r\n ", " ").replace("\r\n\t", " ");
     let lines = head.split("\r\n").filter_map(|line| line.split_once(": "));

@@ -1,5 +1,5 @@
-//! Reads the inbox from older versions: two files of JSON lines, `older.jsonl` and then
-//! `newest.jsonl`. A gateway with an inbox database imports these files when it starts and removes
+//! Reads the inbox of older versions: two files of JSON lines, `older.jsonl` and then
+//! `newest.jsonl`. When a gateway with an inbox database starts, it imports these files and removes
 //! them.
 
 use std::fs::File;
@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 const FILES: [&str; 2] = ["older.jsonl", "newest.jsonl"];
 
-/// An email as stored in a line.
+/// An email as it is stored in a line.
 #[derive(Deserialize)]
 pub(super) struct Line {
     pub(super) id: String,
@@ -40,8 +40,8 @@ impl Line {
     }
 }
 
-/// The emails of a folder, oldest first. Skips a last line that a crash left incomplete, because
-/// its email was never reported as sent.
+/// The emails in a folder, oldest first. If a crash left the last line incomplete, skips it: its
+/// email was never reported as sent.
 pub(super) fn read(folder: &Path) -> io::Result<Vec<Line>> {
     let mut all = Vec::new();
     for name in FILES {
@@ -58,7 +58,7 @@ pub(super) fn read(folder: &Path) -> io::Result<Vec<Line>> {
     Ok(all)
 }
 
-/// Removes the files, and the folder if it is then empty.
+/// Removes the files. Also removes the folder if it is then empty.
 pub(super) fn remove(folder: &Path) -> io::Result<()> {
     for name in FILES {
         absent_is_fine(std::fs::remove_file(folder.join(name)))?;

@@ -1,8 +1,8 @@
 //! The inbox, which receives the emails that a deployment would send through SES.
 //!
 //! Emails are rows of a separate `SQLite` database (`table`). An email is committed here before the
-//! outbox records it as sent. So even after a crash, every email reported as sent is in the inbox,
-//! and the next start can tell from the inbox whether an unfinished email was stored. With
+//! outbox records it as sent. So every email that is reported as sent is in the inbox, even after a
+//! crash. The next start can tell from the inbox whether an unfinished email was stored. With
 //! `--memory`, the database is in memory.
 
 pub mod api;
@@ -43,8 +43,8 @@ impl Inbox {
         Ok(Self { table: Arc::new(Mutex::new(table)), clock })
     }
 
-    /// Imports the emails that an older version stored in this folder, then removes its files, and
-    /// the folder if it is then empty.
+    /// Imports the emails that an older version stored in this folder, and removes its files. Also
+    /// removes the folder if it is then empty.
     pub fn take_over(&self, folder: &Path) -> Result<(), Error> {
         let messages = lines::read(folder)?;
         if !messages.is_empty() {
@@ -58,7 +58,7 @@ impl Inbox {
         self.lock().find(query)
     }
 
-    /// The emails to an address, or all emails, newest first; for tests.
+    /// The emails to an address, or all emails, newest first. Used by tests.
     pub fn messages(&self, to: Option<&str>) -> Vec<Message> {
         let query = Query { to: to.map(str::to_owned), limit: KEPT, bodies: true, ..Query::default() };
         match self.find(&query) {
@@ -70,7 +70,7 @@ impl Inbox {
         }
     }
 
-    /// The email with this id, with its bodies.
+    /// The email with this id, including its bodies.
     pub fn message(&self, id: &str) -> Result<Message, Error> {
         self.lock().message(id)
     }
@@ -95,7 +95,7 @@ impl Inbox {
         self.lock().clear()
     }
 
-    /// Whether the email of this attempt arrived here.
+    /// Whether the inbox has received the email of this attempt.
     pub fn has(&self, id: EmailId, attempt: Millis) -> Result<bool, Error> {
         self.lock().has(&message_id(id, attempt))
     }
@@ -112,7 +112,7 @@ impl Inbox {
 impl Mailer for Inbox {
     fn send<'a>(&'a self, mail: &'a Mail) -> Pin<Box<dyn Future<Output = Outcome> + Send + 'a>> {
         Box::pin(async move {
-            // Stored on a blocking thread, because a search may hold the lock.
+            // Emails are stored on a blocking thread, because a search may hold the lock.
             let (inbox, mail) = (self.clone(), mail.clone());
             let stored = tokio::task::spawn_blocking(move || inbox.store(&mail).map_err(|error| error.to_string()));
             match stored.await.map_err(|error| error.to_string()).flatten() {

@@ -2,14 +2,14 @@
 //!
 //! | table | row |
 //! |---|---|
-//! | `messages` | an email, with the fields that lists show; numbered in the order of arrival |
+//! | `messages` | an email, with the fields that lists show; emails are numbered in the order of arrival |
 //! | `bodies` | the text and the HTML of an email, stored separately so that lists read little |
 //!
-//! `SQLite` is fast enough: it stores 9,000 to 15,000 emails a second, each with its own commit
-//! (debug build; `cargo test -p gateway --lib -- --ignored --nocapture measured`).
+//! `SQLite` is fast enough for this: it stores 9,000 to 15,000 emails a second, each with a
+//! separate commit (debug build; `cargo test -p gateway --lib -- --ignored --nocapture measured`).
 //!
-//! A committed email is in the write-ahead log, so it survives the end of this process. Nothing
-//! waits for the disk, so the most recent emails may be lost in a power failure.
+//! A committed email is in the write-ahead log, so it survives the end of the gateway's process.
+//! Commits do not wait for the disk, so the most recent emails can be lost in a power failure.
 
 use std::path::Path;
 
@@ -68,13 +68,13 @@ impl Table {
     fn prepare(connection: Connection) -> Result<Self, Error> {
         connection.pragma_update(None, "foreign_keys", true)?;
         connection.execute_batch(SCHEMA)?;
-        // Inboxes from earlier versions lack the column.
+        // Inboxes from earlier versions do not have the column.
         let has_column = connection.prepare("SELECT 1 FROM pragma_table_info('bodies') WHERE name = 'is_automatic'")?.exists([])?;
         if !has_column {
             connection.execute_batch("ALTER TABLE bodies ADD COLUMN is_automatic INTEGER NOT NULL DEFAULT 0")?;
         }
         let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
-        // SQLite's `LIKE` and `lower` ignore case only in ASCII. The part to search for is already
+        // SQLite's `LIKE` and `lower` ignore case only in ASCII. The text to search for is already
         // in lowercase.
         connection.create_scalar_function("has_part", 2, flags, |context| {
             let text = context.get_raw(0).as_str_or_null().map_err(|error| rusqlite::Error::UserFunctionError(error.into()))?;
@@ -116,7 +116,8 @@ impl Table {
     }
 
     /// Adds the emails that an older version stored; `lines` begins with the oldest. Skips emails
-    /// already in the inbox. Of all emails, the [`KEPT`] that were sent last are kept.
+    /// that are already in the inbox. Keeps the [`KEPT`] emails that were sent last, whichever
+    /// version stored them.
     pub(super) fn insert_all(&mut self, lines: &[Line]) -> Result<(), Error> {
         let transaction = self.connection.transaction()?;
         for line in &lines[lines.len().saturating_sub(KEPT)..] {
@@ -181,7 +182,8 @@ impl Table {
         let present = |text: String| Some(text).filter(|text| !text.is_empty());
         let mail = Mail {
             id: EmailId::parse(&message.outbox_id).map_err(|_| no_source())?,
-            // Placeholders: an email's source has neither project nor attempt.
+            // The source of an email contains neither project nor attempt, so these are
+            // placeholders.
             project: ProjectId::internal(),
             attempt: message.sent_at_millis,
             from,
@@ -234,7 +236,8 @@ impl Table {
     }
 }
 
-/// Removes all emails except the [`KEPT`] that were sent last; returns how many are left.
+/// Removes all emails except the [`KEPT`] that were sent last; returns the number of remaining
+/// emails.
 fn trimmed(connection: &Connection) -> rusqlite::Result<usize> {
     let count: usize = connection.query_row("SELECT count(*) FROM messages", [], |row| row.get(0))?;
     if count > KEPT {
@@ -248,8 +251,8 @@ fn changed(id: &str, rows: usize) -> Result<(), Error> {
     if rows == 0 { Err(Error::NotFound(id.to_owned())) } else { Ok(()) }
 }
 
-/// The SQL condition for a query's recipient, project and text, and its parameters. Bodies are read
-/// only for a text search.
+/// The SQL condition for the recipient, the project and the text of a query, with its parameters.
+/// Bodies are read only if the query contains a text.
 fn condition(query: &Query) -> (String, Vec<Value>) {
     let (mut conditions, mut values) = (Vec::new(), Vec::new());
     let mut add = |condition: &str, value: String| {
@@ -264,8 +267,8 @@ fn condition(query: &Query) -> (String, Vec<Value>) {
     }
     if let Some(part) = query.q.as_deref().map(str::trim).filter(|part| !part.is_empty()) {
         let listed = "subject || char(10) || sender_name || char(10) || sender_address || char(10) || recipients || char(10) || id";
-        // Search the HTML only if there is no text: their content is the same, but the HTML has
-        // markup.
+        // Search the HTML only if there is no text. The text and the HTML have the same content,
+        // but the HTML also contains markup.
         let body = "coalesce(nullif(text, ''), html)";
         add(&format!("(has_part({listed}, ?) OR has_part({body}, ?))"), part.to_lowercase());
     }
@@ -273,8 +276,8 @@ fn condition(query: &Query) -> (String, Vec<Value>) {
     (all, values)
 }
 
-/// Reads a row of [`COLUMNS`] into an email without bodies and recipients; also returns the
-/// recipients as stored.
+/// Converts a row of [`COLUMNS`] to an email without bodies and recipients; also returns the
+/// recipients as they are stored.
 fn message(row: &Row<'_>) -> rusqlite::Result<(Message, String)> {
     let sent_at_millis: i64 = row.get(7)?;
     let sender = Sender { name: row.get(3)?, address: row.get(4)? };

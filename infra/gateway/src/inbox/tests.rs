@@ -30,7 +30,7 @@ fn mail(number: u128) -> Mail {
     }
 }
 
-/// A folder, removed after the test.
+/// A folder that is removed after the test.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -239,7 +239,7 @@ fn files_left_by_an_interrupted_import_are_not_imported_twice() {
     assert_eq!(subjects(&inbox, Query::default()), ["One"]);
 }
 
-/// Measures how many emails per second an inbox in a file stores, one after another.
+/// Measures how many emails per second an inbox in a file can store, one after another.
 #[test]
 #[ignore = "measures the disk"]
 fn deliveries_are_measured() {

@@ -1,6 +1,6 @@
-//! The initial projects of a gateway and their keys: a project for development, and the project
-//! `internal`, whose users own projects. Keys are taken from the environment or generated at the
-//! first start, and saved with the page key in `keys.env`.
+//! The initial projects of a gateway and their keys. One project is for development; the other is
+//! `internal`, whose users own projects. Keys come from the environment or are generated at the
+//! first start. The keys are saved in `keys.env`, together with the page key.
 
 mod start;
 
@@ -37,8 +37,8 @@ pub(crate) const PROJECT_ID: &str = "GATELET_PROJECT_ID";
 /// The time limit of one pass over a deleted project's data.
 const PURGE: Duration = Duration::from_secs(60);
 
-/// A project whose keys are saved. Determines the names of its variables in the environment and in
-/// `keys.env`.
+/// A project whose keys are saved. The role determines the names of the project's variables in the
+/// environment and in `keys.env`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     First,
@@ -65,8 +65,8 @@ impl Keys {
         Self { project_id, client, server, admin }
     }
 
-    /// Chooses the keys of the first project: from the environment, from an earlier start, or newly
-    /// created.
+    /// Chooses the keys of the first project: those in the environment, those of an earlier start,
+    /// or new ones.
     pub fn choose(saved: &SavedKeys, entropy: &Entropy) -> anyhow::Result<Self> {
         let parsed =
             |text: String| ProjectId::parse(&text).with_context(|| format!("{PROJECT_ID} must be a UUID or internal, not {text:?}"));
@@ -83,7 +83,7 @@ impl Keys {
         Self::chosen(Role::First, project_id, saved, entropy)
     }
 
-    /// Chooses the keys of the project `internal` in the same way as [`Self::choose`].
+    /// Chooses the keys of the project `internal` like [`Self::choose`].
     pub fn choose_internal(saved: &SavedKeys, entropy: &Entropy) -> anyhow::Result<Self> {
         Self::chosen(Role::Internal, ProjectId::internal(), saved, entropy)
     }
@@ -114,12 +114,12 @@ impl Keys {
         ]
     }
 
-    /// The keys as a key set, which can be listed and revoked.
+    /// The keys as a key set, which can be listed and revoked like any key set.
     pub fn set(&self, entropy: &Entropy, description: &str, now: Timestamp) -> NewKeys {
         NewKeys::from_secrets(entropy, self.pairs().into(), description.to_owned(), now)
     }
 
-    /// The lines of `keys.env` for these keys: `NAME=value`, without `export`.
+    /// The lines of `keys.env` that contain these keys: `NAME=value`, without `export`.
     pub fn lines(&self, role: Role) -> String {
         let mut text = String::new();
         if role == Role::First {
@@ -132,7 +132,7 @@ impl Keys {
     }
 }
 
-/// Completes a pending deletion of a project with this id.
+/// Completes the deletion of a project with this id, if one is pending.
 async fn finish_deletion(store: &Store, id: &ProjectId, now: Timestamp) -> anyhow::Result<()> {
     let Some(ending) = store.project_ending(id).await? else { return Ok(()) };
     if let DeletionTarget::Project { since } = ending.what {
@@ -141,7 +141,7 @@ async fn finish_deletion(store: &Store, id: &ProjectId, now: Timestamp) -> anyho
     Ok(store.forget_ending(&ending).await?)
 }
 
-/// Warns if the data contains projects other than the new one, because the file with their keys is
+/// Warns if the data contains other projects than the new one, because the file with their keys is
 /// gone.
 pub(crate) async fn warn_of_others(store: &Store, new: &ProjectId) -> anyhow::Result<()> {
     let projects = store.projects().await?;
@@ -157,13 +157,13 @@ pub(crate) async fn warn_of_others(store: &Store, new: &ProjectId) -> anyhow::Re
     Ok(())
 }
 
-/// Whether a string can be sent as a key and saved on one line.
+/// Whether a string can be sent as a key and can be saved on one line.
 fn is_key(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic()) && text != NO_KEY
 }
 
-/// The initial settings of `internal`, or of the development project, which allows passwords, magic
-/// links, sign-up, and callback URLs at localhost.
+/// The initial settings of the project. The development project allows passwords, magic links,
+/// sign-up, and callback URLs at localhost.
 fn first_project(id: &ProjectId, now: Timestamp) -> Project {
     if id.is_internal() {
         return closed_internal(now);
@@ -172,8 +172,8 @@ fn first_project(id: &ProjectId, now: Timestamp) -> Project {
     Project { config, ..Project::new(id.clone(), "Development", now) }
 }
 
-/// The initial settings of the project `internal`, here and on AWS. All its users can create
-/// projects, so sign-up stays closed until the operator opens it.
+/// The initial settings of the project `internal`, both here and on AWS. All users of `internal`
+/// can create projects, so sign-up is closed until the operator opens it.
 pub(crate) fn closed_internal(now: Timestamp) -> Project {
     let mut project = Project::internal(now);
     project.config.sign_up_enabled = false;

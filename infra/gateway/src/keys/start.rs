@@ -1,4 +1,4 @@
-//! When the gateway starts, decides which keys from the environment and `keys.env` a project uses,
+//! Decides at the gateway's start which keys from the environment and `keys.env` a project uses,
 //! and adds them to the project.
 
 use std::collections::HashMap;
@@ -19,7 +19,7 @@ use wire::environment::variable;
 use super::{Keys, Role, finish_deletion, first_project, new_key};
 use crate::saved_keys::SavedKeys;
 
-/// The given keys that a project has, whether it accepts them or not.
+/// The given keys that belong to a project, whether the project accepts them or not.
 struct KnownKeys(HashMap<Digest, ApiKey>);
 
 impl KnownKeys {
@@ -36,25 +36,25 @@ impl KnownKeys {
         self.get(secret).is_some_and(|key| key.opens(kind, now))
     }
 
-    /// Whether the project has the key, but does not accept it as this kind.
+    /// Whether the key belongs to the project, but the project does not accept it as this kind.
     fn refuses(&self, secret: &SecretString, kind: KeyKind, now: Timestamp) -> bool {
         self.get(secret).is_some_and(|key| !key.opens(kind, now))
     }
 }
 
 impl Keys {
-    /// Creates the project with these keys, or makes an existing project accept them; returns
-    /// whether the project is new. The keys were chosen from the environment, or else from the
-    /// saved ones:
+    /// Creates the project with these keys, or makes an existing project accept them. Returns
+    /// whether the project is new. The keys were chosen from the environment or, if it contains
+    /// none, from the saved keys:
     ///
-    /// - A key that is revoked, expired or of another kind is replaced by the saved one if the
-    ///   project accepts it, and otherwise by a new one. So a shell that has sourced an older
-    ///   `keys.env` does not bring revoked keys back, and the gateway's own pages always have
-    ///   working keys.
-    /// - A key that the project lacks replaces the saved one, which stops working.
+    /// - A key that is revoked, expired or of another kind is replaced by the saved key or, if the
+    ///   project does not accept that key, by a new key. So a shell with the variables of an older
+    ///   `keys.env` does not bring revoked keys back, and the gateway's pages always have working
+    ///   keys.
+    /// - A key that does not belong to the project replaces the saved key, which stops working.
     ///
-    /// Data left by a deleted project with the same id is deleted first; nothing else may write to
-    /// the table in the meantime.
+    /// Data left by a deleted project with the same id is deleted first. Until then, nothing else
+    /// may write to the table.
     pub async fn start(&mut self, role: Role, saved: &SavedKeys, store: &Store, clock: &Clock, entropy: &Entropy) -> anyhow::Result<bool> {
         let Some(ProjectRow { project, .. }) = store.project(&self.project_id).await? else {
             self.create(store, clock.now(), entropy).await?;
@@ -86,7 +86,7 @@ impl Keys {
         Ok(false)
     }
 
-    /// Replaces keys that the project has, but does not accept.
+    /// Replaces keys that belong to the project but are not accepted.
     fn renew(&mut self, role: Role, old: &[Option<SecretString>; 3], known: &KnownKeys, now: Timestamp, entropy: &Entropy) {
         let id = &self.project_id;
         let secrets = [&mut self.client, &mut self.server, &mut self.admin];
@@ -108,9 +108,9 @@ impl Keys {
         }
     }
 
-    /// Creates the project with these keys, or adds the missing ones to an existing project.
-    /// Returns whether the project is new. Data left by a deleted project with the same id is
-    /// deleted first; nothing else may write to the table in the meantime.
+    /// Creates the project with these keys, or adds missing keys to an existing project. Returns
+    /// whether the project is new. Data left by a deleted project with the same id is deleted
+    /// first. Until then, nothing else may write to the table.
     pub async fn install(&self, store: &Store, clock: &Clock, entropy: &Entropy) -> anyhow::Result<bool> {
         let Some(ProjectRow { project, .. }) = store.project(&self.project_id).await? else {
             self.create(store, clock.now(), entropy).await?;

@@ -1,4 +1,4 @@
-//! Responses that are HTML pages. Their headers give browsers only the rights that a page needs.
+//! Responses with HTML pages. The headers give browsers only the rights that the page needs.
 
 use axum::extract::Request;
 use axum::middleware::Next;
@@ -7,11 +7,11 @@ use crypto::digest::Digest;
 use http::{HeaderValue, StatusCode, header};
 use web_console::serve::{POLICY, protected};
 
-/// The content security policy for the pictures in documents. It allows inline styles, because
-/// pictures have their own for the light and the dark theme.
+/// The content security policy for the pictures in documents. The policy allows inline styles,
+/// because pictures contain styles for the light and the dark theme.
 const PICTURE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox";
 
-/// A response with a page. If rendering failed, logs the error and answers 500.
+/// A response with a page. If rendering has failed, logs the error and responds with 500.
 pub(super) fn page(status: StatusCode, html: anyhow::Result<String>) -> Response {
     match html {
         Ok(html) => {
@@ -31,8 +31,8 @@ pub(super) fn failed(error: &anyhow::Error) -> Response {
     (StatusCode::INTERNAL_SERVER_ERROR, "The gateway failed to answer this request; see its log.\n").into_response()
 }
 
-/// A response with a picture of a document. Browsers must revalidate a cached picture, which may
-/// change with the gateway's version.
+/// A response with a picture of a document. Browsers must revalidate a cached picture, because it
+/// may change with the gateway's version.
 pub(super) fn picture(svg: &'static str) -> Response {
     let mut response = (protected(PICTURE_POLICY), svg).into_response();
     let headers = response.headers_mut();
@@ -44,7 +44,7 @@ pub(super) fn picture(svg: &'static str) -> Response {
     response
 }
 
-/// Redirects the browser to another page with GET, for example after a form.
+/// Redirects the browser to another page, which it requests with GET, for example after a form.
 pub(super) fn see(path: &str) -> Response {
     match HeaderValue::from_str(path) {
         Ok(path) => (StatusCode::SEE_OTHER, protected(POLICY), [(header::LOCATION, path)]).into_response(),
@@ -57,8 +57,8 @@ pub(super) fn is_html(response: &Response) -> bool {
     media_type.is_some_and(|media_type| media_type.starts_with("text/html"))
 }
 
-/// Answers 304 if the browser already has the current page: self-refreshing pages send many
-/// requests.
+/// Responds with 304 if the browser already has the current page, because pages that refresh
+/// themselves send many requests.
 pub(super) async fn unless_known(request: Request, next: Next) -> Response {
     let known = request.headers().get(header::IF_NONE_MATCH).cloned();
     let response = next.run(request).await;

@@ -1,5 +1,5 @@
-//! Calls operations in this process on behalf of the operator. Pages change project data only in
-//! this way, so the API's rules apply.
+//! Calls operations in this process on behalf of the operator. This is the only way in which pages
+//! change project data, so the API's rules apply.
 
 use api::http::client::PeerAddress;
 use api::product::access::Operator;
@@ -16,11 +16,11 @@ use super::state::Pages;
 /// The maximum size of a response, in bytes.
 const MAX_BYTES: usize = 16 << 20;
 
-/// A call to be made.
+/// A call that has not been made yet.
 pub(super) struct Call(Request);
 
 impl Call {
-    /// A call by the operator with this access level in a project.
+    /// A call by the operator in a project, with this access level.
     pub(super) fn new(method: &str, path: &str, level: Level, project: &str) -> Self {
         let request = Request::builder().method(method).uri(path).header("x-service-access-type", level.name());
         Self(request.extension(Operator).header("x-service-project-id", project).body(Body::empty()).unwrap_or_default())
@@ -33,15 +33,15 @@ impl Call {
     }
 
     /// Adds `If-Match`, so that the operation succeeds only if the item still has this `ETag`. A
-    /// malformed one matches no item.
+    /// malformed `ETag` matches no item.
     pub(super) fn if_match(mut self, etag: &str) -> Self {
         let etag = HeaderValue::from_str(etag).unwrap_or(HeaderValue::from_static("\"\""));
         self.0.headers_mut().insert(header::IF_MATCH, etag);
         self
     }
 
-    /// Makes the call; returns the status and the body of the response. `from` has the extensions
-    /// of the browser's request behind the call.
+    /// Makes the call, and returns the status and the body of the response. `from` contains the
+    /// extensions of the browser's request that causes the call.
     pub(super) async fn answer(mut self, pages: &Pages, from: &Extensions) -> (StatusCode, Value) {
         self.0.extensions_mut().insert(from.get::<PeerAddress>().copied().unwrap_or_default());
         let response = pages.api.clone().oneshot(self.0).await.into_response();

@@ -1,13 +1,13 @@
-//! `/console`: the console. On the gateway's machine, `/` redirects there, except for programs,
-//! which get the public start page of the site.
+//! `/console`: the console. On the gateway's machine, browsers that open `/` are redirected there;
+//! programs get the public start page of the site.
 //!
-//! The page and its modules contain no data. The data comes from the API, and the admin key of the
-//! gateway's first project from `/console/session`. That response requires more than the other
-//! private pages: in addition to the cookie, the browser sends the console token, which it has
-//! stored since it followed the link with the page key. Cookies are sent to all ports of this
-//! machine, including other users' servers, whereas storage belongs to this gateway's origin. Pages
-//! of other sites, or under foreign names that resolve to this machine, fail the guard, and the
-//! response has no CORS headers.
+//! The page and its modules contain no data. The data comes from the API. The admin key of the
+//! gateway's first project comes from `/console/session`. `/console/session` requires more than the
+//! other private pages: in addition to the cookie, the browser sends the console token, which it
+//! has stored since it followed the link with the page key. Browsers send cookies to all ports of
+//! this machine, including servers of other users, whereas storage belongs to this gateway's
+//! origin. The guard rejects requests from pages of other sites, and from pages under foreign names
+//! that resolve to this machine. The response contains no CORS headers.
 
 use api::http::Json;
 use axum::Router;
@@ -37,8 +37,8 @@ pub(super) fn router(pages: Pages) -> Router {
     guarded.route("/", get(start)).route("/console/assets/{version}/{*name}", get(asset)).with_state(pages)
 }
 
-/// The console without a project's keys: users must sign in. Its files contain no data, so they
-/// need no guard.
+/// The console without the keys of a project, in which users must sign in. The console's files
+/// contain no data, so the guard does not protect them.
 pub(super) fn with_sign_in(pages: Pages) -> Router {
     let router = Router::new().route(CONSOLE, get(show)).route("/console/{*path}", get(show)).route("/console/preview", post(preview));
     router.route("/console/assets/{version}/{*name}", get(asset)).with_state(pages)
@@ -51,7 +51,8 @@ async fn start(State(pages): State<Pages>, request: Request) -> Response {
     guard::answer_instead(&pages, &request).unwrap_or_else(|| answer::see(CONSOLE))
 }
 
-/// The page. It sends no referrer until its script has removed any code from the URL.
+/// The page. Browsers send no referrer from this page until its script has removed any code from
+/// the URL.
 async fn show(State(pages): State<Pages>) -> Response {
     pages.page("console", CONSOLE, json!({ "entry": web_console::url(ENTRY), "style": web_console::url(STYLE) }))
 }

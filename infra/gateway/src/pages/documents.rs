@@ -1,4 +1,4 @@
-//! The public pages: documents with their pictures, the API reference, error codes, and assets.
+//! The public pages: documents and their pictures, the API reference, error codes and assets.
 
 use api::content::LinkedResponse;
 use axum::Router;
@@ -27,7 +27,8 @@ pub(super) fn router(pages: Pages) -> Router {
         .with_state(pages)
 }
 
-/// The list of documents. As in a deployment, its headers point programs to the site's catalogs.
+/// The list of documents. As in a deployment, the headers of the start page refer programs to the
+/// site's catalogs.
 async fn start(State(pages): State<Pages>) -> Response {
     let links = catalog::links(&pages.app.settings.site_url);
     LinkedResponse { answer: document(&pages, ""), links: Some(links) }.into_response()
@@ -49,7 +50,7 @@ fn missing(pages: &Pages) -> Response {
 }
 
 impl Pages {
-    /// The reference, created on first use, not at every start.
+    /// The reference, which is created when it is first used, not at every start.
     pub(super) fn reference(&self) -> Result<&Reference, anyhow::Error> {
         let made = self.reference.get_or_init(|| {
             let settings = &self.app.settings;
@@ -70,7 +71,7 @@ async fn index(State(pages): State<Pages>, Query(search): Query<Search>) -> Resp
     answer::page(StatusCode::OK, pages.reference().and_then(|reference| reference.index(&pages.frame, &search.q)))
 }
 
-/// The page of an operation, or of a document in `docs/api/`, as both are below `/docs/api/`.
+/// The page of an operation, or of a document in `docs/api/`: both have URLs below `/docs/api/`.
 async fn operation(State(pages): State<Pages>, Path(operation): Path<String>) -> Response {
     let path = format!("api/{operation}");
     if Document::find(&path).is_some() {
@@ -92,7 +93,7 @@ struct Version {
     v: Option<String>,
 }
 
-/// Serves an asset. If the URL has the current version, browsers may cache the asset forever.
+/// Serves an asset. If the URL contains the current version, browsers may cache the asset forever.
 async fn asset(Path(name): Path<String>, Query(version): Query<Version>) -> Response {
     let Some(asset) = Asset::find(&name) else { return StatusCode::NOT_FOUND.into_response() };
     let is_current = version.v.as_deref() == Some(asset.version());

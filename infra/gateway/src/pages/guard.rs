@@ -1,20 +1,21 @@
-//! Protects the console, the inbox with its JSON interface, and the outbox, which show keys and
-//! sign-in links. A request for one of them must
+//! Protects the console, the inbox with its JSON interface, and the outbox, because these show keys
+//! and sign-in links. A request for one of these pages must
 //!
 //! - come over a loopback connection, unless the operator allows others (`--remote-pages`), and not
 //!   through a proxy (`Forwarded`, `X-Forwarded-*`, `Via`, `X-Real-IP`, HTTP/1.0);
-//! - name a loopback host in `Host`: a web page under a foreign name that resolves here names
-//!   another host (DNS rebinding);
-//! - come from a page of this gateway, a person who opened the URL, or a program, but not from
-//!   another site's page;
-//! - present the page key, because a proxy may not identify itself: see [`crate::page_key`].
+//! - name a loopback host in `Host`, because a web page whose foreign name resolves to this machine
+//!   sends that name (DNS rebinding);
+//! - come from a page of this gateway, a person who opened the URL, or a program, but not from a
+//!   page of another site;
+//! - contain the page key, because a proxy may not identify itself; see [`crate::page_key`].
 //!
 //! Browsers report the origin of a request in `Sec-Fetch-Site`: `same-origin` means a page of this
-//! gateway, `none` a person who opened the URL. `same-site` is rejected, too, as another port of
-//! this machine is another app. A request without this header is taken for a program's (a test,
-//! `curl`), unless it has `Origin`, `Referer` or a browser's `User-Agent`: then it comes from an
-//! old browser, and is rejected. Programs send the key itself; the cookie is accepted only from
-//! browsers. Responses have no CORS headers.
+//! gateway, and `none` means a person who opened the URL. `same-site` is also rejected, because
+//! another port of this machine belongs to another app. A request without this header is assumed to
+//! come from a program (a test, `curl`). If such a request contains `Origin`, `Referer` or a
+//! browser's `User-Agent`, however, it comes from an old browser and is rejected. Programs send the
+//! key itself, because the cookie is accepted only from browsers. Responses contain no CORS
+//! headers.
 
 use std::net::SocketAddr;
 
@@ -32,7 +33,7 @@ use crate::page_key::{self, PageKey};
 
 const SITE: &str = "sec-fetch-site";
 
-/// Why a request is refused.
+/// The reason why a request is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Refusal {
     OtherMachine,
@@ -49,7 +50,7 @@ impl Refusal {
         }
     }
 
-    /// Explains the refusal to people.
+    /// Explains to people why their request is rejected.
     fn text(self) -> &'static str {
         match self {
             Self::OtherMachine => "This page is only available on the machine that the gateway runs on, at localhost.",
@@ -76,7 +77,7 @@ impl Refusal {
     }
 }
 
-/// Passes on requests with access to the private pages, and answers all others.
+/// Passes on requests that may access the private pages, and responds to all others.
 pub(super) async fn holders_of_the_key(State(pages): State<Pages>, request: Request, next: Next) -> Response {
     match answer_instead(&pages, &request) {
         None => next.run(request).await,
@@ -84,8 +85,8 @@ pub(super) async fn holders_of_the_key(State(pages): State<Pages>, request: Requ
     }
 }
 
-/// The response to a request without access to the page, or that must first exchange the key in its
-/// URL for a cookie; `None` for a request with access.
+/// The response to a request that may not access the page, or whose URL contains a key that must be
+/// exchanged for a cookie first; `None` if the request may access the page.
 pub(super) fn answer_instead(pages: &Pages, request: &Request) -> Option<Response> {
     let Some(private) = &pages.private else { return Some(StatusCode::NOT_FOUND.into_response()) };
     if let Err(refusal) = check(request, private.is_remote) {
@@ -101,8 +102,9 @@ pub(super) fn answer_instead(pages: &Pages, request: &Request) -> Option<Respons
 }
 
 /// If the URL contains the key, sets the cookie and redirects the browser to the URL without the
-/// key, which keeps the key out of the address bar and `Referer`. The console gets its token in the
-/// fragment, which browsers send to no server, and removes it from the address bar.
+/// key. The redirect keeps the key out of the address bar and `Referer`. The console gets its token
+/// in the fragment, which browsers do not send to servers, and removes the token from the address
+/// bar.
 fn exchange(key: &PageKey, request: &Request, host: &str) -> Option<Response> {
     let query = request.uri().query().filter(|_| request.method() == Method::GET)?;
     let (given, rest): (Vec<_>, Vec<_>) = url::form_urlencoded::parse(query.as_bytes()).partition(|(name, _)| name == page_key::PARAMETER);
@@ -122,8 +124,8 @@ fn refused(pages: &Pages, refusal: Refusal, request: &Request) -> Response {
     if !wants_html(request.headers()) {
         return (StatusCode::FORBIDDEN, format!("{}\n", refusal.text_for_programs())).into_response();
     }
-    // After following another site's link, a person can continue by clicking a link on this page;
-    // other sites cannot click it on their behalf.
+    // After following a link on another site, a person can click a link on this page to continue.
+    // Other sites cannot click it for that person.
     let is_link = refusal == Refusal::OtherSite && request.method() == Method::GET;
     let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
     let links = if is_link { vec![Link::new("Open the page", path)] } else { vec![Link::new("Documents", "/docs")] };
@@ -135,8 +137,9 @@ fn check(request: &Request, is_remote: bool) -> Result<(), Refusal> {
     if !is_remote && !peer.is_some_and(|peer| peer.0.ip().to_canonical().is_loopback()) {
         return Err(Refusal::OtherMachine);
     }
-    // Current browsers and HTTP clients do not use HTTP/1.0, but nginx does as a proxy. By default,
-    // it sets `Host` to this machine and adds no header that reveals it.
+    // Current browsers and HTTP clients do not use HTTP/1.0, but nginx uses it as a proxy. By
+    // default, nginx also sets `Host` to this machine, and adds no header that shows that it is a
+    // proxy.
     if request.version() < Version::HTTP_11 {
         return Err(Refusal::PassedOn);
     }
@@ -161,7 +164,7 @@ fn check_headers(headers: &HeaderMap) -> Result<(), Refusal> {
     if is_allowed { Ok(()) } else { Err(Refusal::OtherSite) }
 }
 
-/// Whether the request comes from a program. Every browser calls itself Mozilla.
+/// Whether the request comes from a program. Every browser calls itself Mozilla in `User-Agent`.
 fn is_program(headers: &HeaderMap) -> bool {
     let is_browser = text(headers, "user-agent").is_some_and(|agent| agent.starts_with("Mozilla/"));
     !is_browser && !headers.contains_key(header::ORIGIN) && !headers.contains_key(header::REFERER)
@@ -188,7 +191,7 @@ mod tests {
         let browser = ("user-agent", "Mozilla/5.0 (X11; Linux x86_64)");
         assert_eq!(checked(&[host]), Ok(()));
         assert_eq!(checked(&[host, ("user-agent", "curl/8.5.0")]), Ok(()));
-        // Headers sent by `fetch` of Node.js.
+        // Headers that `fetch` of Node.js sends.
         assert_eq!(checked(&[host, ("user-agent", "node"), ("sec-fetch-mode", "cors"), ("accept-language", "*")]), Ok(()));
         assert_eq!(checked(&[host, browser, ("sec-fetch-site", "none")]), Ok(()));
         let own = [host, browser, ("sec-fetch-site", "same-origin"), ("origin", "http://localhost:8787")];

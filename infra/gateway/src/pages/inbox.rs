@@ -1,4 +1,4 @@
-//! `/inbox`: emails stored instead of sent, for all projects, newest first.
+//! `/inbox`: the emails of all projects that were stored instead of sent, newest first.
 
 use axum::Router;
 use axum::extract::{Form, Path, Query, State};
@@ -16,7 +16,7 @@ use super::request::path_with;
 use super::state::{Pages, Project};
 use crate::inbox::{self, Error, Inbox, KEPT, Message, api};
 
-/// The number of emails listed by default; “more” doubles it.
+/// The number of emails that are listed by default; “more” doubles this number.
 const LISTED: usize = 100;
 
 pub(super) fn router(pages: Pages) -> Router {
@@ -52,7 +52,7 @@ struct ViewQuery {
     view: Option<String>,
 }
 
-/// An email with the name of its project.
+/// An email, with the name of its project.
 #[derive(Serialize)]
 struct MessageLine {
     #[serde(flatten)]
@@ -87,7 +87,7 @@ async fn list(State(pages): State<Pages>, Query(filter): Query<Filter>) -> Respo
     listed(&pages, filter, None).await.unwrap_or_else(|refused| refused)
 }
 
-/// The page with the list of emails and the problem of a rejected form, if any.
+/// The page with the list of emails and, if a form was rejected, its problem.
 async fn listed(pages: &Pages, filter: Filter, problem: Option<&str>) -> Result<Response, Response> {
     let limit = filter.limit.unwrap_or(LISTED).clamp(1, KEPT);
     let present = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
@@ -123,7 +123,7 @@ async fn listed(pages: &Pages, filter: Filter, problem: Option<&str>) -> Result<
     Ok(answer::page(if problem.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK }, html))
 }
 
-/// Deletes all emails if the form contains the confirmation word.
+/// Deletes all emails if the form contains the word that confirms this.
 async fn clear(State(pages): State<Pages>, Form(ClearForm { confirm }): Form<ClearForm>) -> Response {
     if confirm.trim() != "inbox" {
         let problem = Some("Nothing was deleted: type “inbox” to confirm.");
@@ -160,7 +160,7 @@ async fn email(pages: &Pages, id: String, view: Option<&str>) -> Result<Response
     Ok(pages.page("inbox_email", "/inbox", context))
 }
 
-/// The URLs in a text that a browser can open, without duplicates.
+/// The URLs in a text that a browser can open, each listed once.
 fn links(text: &str) -> Vec<&str> {
     let mut found: Vec<&str> = Vec::new();
     let words = text.split(|c: char| c.is_whitespace() || matches!(c, '<' | '>' | '"'));
@@ -194,7 +194,7 @@ async fn act(State(pages): State<Pages>, Path(id): Path<String>, Form(MessageFor
 }
 
 impl Pages {
-    /// A command that sends an email from the gateway's first project.
+    /// A command that makes the gateway's first project send an email.
     pub(super) fn first_email(&self) -> String {
         let Some(private) = &self.private else { return String::new() };
         let url = &self.app.settings.api_url;

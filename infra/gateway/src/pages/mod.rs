@@ -1,11 +1,12 @@
 //! The pages of a gateway, and who can see them.
 //!
-//! Documentation, the API reference and assets are public, as they reveal nothing about this
+//! Documentation, the API reference and assets are public, because they reveal nothing about this
 //! gateway's data. The console, the inbox and the outbox show keys and emails, so `guard` restricts
-//! them to holders of the page key and, without `--remote-pages`, to the gateway's machine;
-//! `--no-pages` removes them. With `--console`, a gateway without private pages still has the
-//! console, open to everyone but without keys, so that users must sign in. Except for the console,
-//! pages are rendered on the server from templates in `infra/pages/` and work without scripts.
+//! them to callers with the page key and, without `--remote-pages`, to the gateway's machine.
+//! `--no-pages` removes these pages. With `--console`, a gateway without private pages still has
+//! the console. This console is open to everyone but contains no keys, so users must sign in. All
+//! pages except the console are rendered on the server from templates in `infra/pages/`, and work
+//! without scripts.
 
 mod answer;
 mod call;
@@ -35,17 +36,17 @@ use state::{Pages, Parts};
 pub use self::state::PrivateDetails;
 use crate::inbox::Inbox;
 
-/// The pages of a gateway, except the public ones.
+/// Which pages a gateway has in addition to the public ones.
 pub enum Extent {
     /// Only the public pages.
     Public,
-    /// The console, where everyone must sign in.
+    /// The console, in which everyone must sign in.
     Console,
-    /// The console, the inbox and the outbox, for holders of the page key.
+    /// The console, the inbox and the outbox, for callers with the page key.
     Private(PrivateDetails),
 }
 
-/// Adds the pages to the operations' router.
+/// Adds the pages to the router of the operations.
 pub fn with_pages(api: Router, inbox: Inbox, extent: Extent, app: &App) -> Router {
     let (frame, has_console, private) = match extent {
         Extent::Public => (Frame::new(false), false, None),
@@ -67,7 +68,7 @@ pub fn with_pages(api: Router, inbox: Inbox, extent: Extent, app: &App) -> Route
     router.fallback_service(api).layer(from_fn_with_state(pages, not_found))
 }
 
-/// Answers people with a page instead of the API's 404 error, except on API paths.
+/// Responds to people with a page instead of the API's 404 error, except on paths of the API.
 async fn not_found(State(pages): State<Pages>, request: Request, next: Next) -> Response {
     let is_for_people = wants_html(request.headers()) && !request.uri().path().starts_with("/api/");
     let response = next.run(request).await;

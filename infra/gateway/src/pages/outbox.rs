@@ -17,13 +17,13 @@ use super::request::path_with;
 use super::state::{Pages, Project};
 use super::{answer, outbox_entry};
 
-/// The number of entries listed by default.
+/// The number of entries that are listed by default.
 const LISTED: usize = 100;
-/// The maximum number of entries listed.
+/// The maximum number of entries that are listed.
 const MAX_ENTRIES: usize = 5_000;
-/// The number of entries read per query.
+/// The number of entries that are read per query.
 const READ: usize = 500;
-/// The maximum number of a project's entries examined to find matches of the filter.
+/// The maximum number of entries of a project that are examined to find matches of the filter.
 const SEARCHED: usize = 20_000;
 
 pub(super) fn router(pages: Pages) -> Router {

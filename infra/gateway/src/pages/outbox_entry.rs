@@ -1,8 +1,8 @@
-//! `/outbox/{project}/{id}`: one email, which can be paused, changed or cancelled before it is
+//! `/outbox/{project}/{id}`: a single email, which can be paused, changed or cancelled until it is
 //! sent.
 //!
-//! Changes go through the API's operation for updating entries. If it rejects a form, the page
-//! shows the reason and keeps the input.
+//! Changes go through the API's operation for updating entries. If the operation rejects a form,
+//! the page shows the reason and keeps the input.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ pub(super) struct EntryPath {
     id: String,
 }
 
-/// The fields of all forms on the page. Each form sends only its own.
+/// The fields of all forms on the page. Each form sends only the fields that it contains.
 #[derive(Clone, Serialize, Deserialize, Default)]
 #[serde(default)]
 pub(super) struct EntryForm {
@@ -44,15 +44,15 @@ pub(super) struct EntryForm {
     variables: String,
 }
 
-/// Where a form can have a problem: as a whole, and at its fields.
+/// The places where a problem of a form can be shown: above the form, and at its fields.
 const PLACES: [&str; 6] = [WHOLE, "at", "subject_source", "html_source", "text_source", "variables"];
 const WHOLE: &str = "whole";
 
-/// A form's problems by [`PLACES`].
+/// The problems of a form, by their places in [`PLACES`].
 #[derive(Debug)]
 struct Problems(BTreeMap<&'static str, String>);
 
-/// The input of a rejected form, and its problems.
+/// The input of a rejected form, and the problems with it.
 struct FormRefusal {
     problems: Problems,
     sent: EntryForm,
@@ -89,7 +89,7 @@ impl EntryPath {
 }
 
 impl Pages {
-    /// An entry and its current view, if the entry exists.
+    /// An entry and its current view; `None` if the entry does not exist.
     async fn view(&self, at: &EntryPath) -> anyhow::Result<Option<(OutboxRow, OutboxView)>> {
         let (Ok(project), Ok(id)) = (ProjectId::parse(&at.project), EmailId::parse(&at.id)) else { return Ok(None) };
         let (store, now) = (&self.app.store, self.app.clock.now());
@@ -99,7 +99,7 @@ impl Pages {
         Ok(view.map(|view| (row, view)))
     }
 
-    /// Performs a form's action, or returns the problems that prevent it.
+    /// Performs the action of a form, or returns the problems that prevent it.
     async fn change(&self, at: &EntryPath, sent: &EntryForm, from: &Extensions) -> Result<(), Problems> {
         let patch = sent.patch(self.app.clock.now())?;
         let call = Call::new("PATCH", &format!("/api/v1/emails/outbox/{}", at.id), Level::Server, &at.project).with_body(&patch);
@@ -125,8 +125,8 @@ impl Problems {
         Self(BTreeMap::from([(field, text.to_owned())]))
     }
 
-    /// A `SCHEMA_ERROR`'s problems at their fields. Without problems in the body, the error
-    /// concerns the whole form.
+    /// The problems that a `SCHEMA_ERROR` reports, at their fields. If the body lists no problems,
+    /// the error concerns the whole form.
     fn from_schema_error(error: &Value) -> Self {
         let of_body = error["details"]["problems"].as_array().into_iter().flatten().filter_map(|problem| {
             let field = problem["path"].as_str()?.strip_prefix("body.")?.split(['.', '[']).next()?;
@@ -140,7 +140,7 @@ impl Problems {
 }
 
 impl EntryForm {
-    /// The body of the operation's request for this form.
+    /// The body of the request that the form makes to the operation.
     fn patch(&self, now: Timestamp) -> Result<Value, Problems> {
         match self.action.as_str() {
             "pause" => Ok(json!({ "is_paused": true })),
@@ -165,7 +165,8 @@ impl EntryForm {
         }
     }
 
-    /// The values that the page shows: the entry's or, in a rejected form, those that were sent.
+    /// The values that the page shows: the values of the entry or, after a rejected form, the
+    /// values that were sent.
     fn of(view: &OutboxView, version: u64, refused: Option<&FormRefusal>) -> Self {
         let at = Timestamp::from_millisecond(view.scheduled_at_millis).unwrap_or_default().strftime("%Y-%m-%dT%H:%M:%S").to_string();
         match refused.map(|refused| &refused.sent) {
@@ -222,7 +223,8 @@ async fn shown(pages: &Pages, at: &EntryPath, refused: Option<&FormRefusal>) -> 
     Ok(answer::page(if refused.is_some() { StatusCode::CONFLICT } else { StatusCode::OK }, html))
 }
 
-/// The email's HTML for the preview; `None` if it has none, is not yet rendered, or was erased.
+/// The email's HTML for the preview; `None` if the email has no HTML, has not been rendered yet, or
+/// was erased.
 fn html_of(view: &OutboxView) -> Option<&str> {
     view.rendered.as_ref()?.html.as_deref()
 }
@@ -240,7 +242,8 @@ fn failure_title(status: Status) -> &'static str {
     }
 }
 
-/// The text in place of the preview; `None` if rendering failed, as the page then shows the error.
+/// The text in place of the preview; `None` if rendering failed, because the page then shows the
+/// error.
 fn no_preview(status: Status, is_rendered: bool) -> Option<String> {
     match status {
         _ if is_rendered => Some(
@@ -253,7 +256,7 @@ fn no_preview(status: Status, is_rendered: bool) -> Option<String> {
     }
 }
 
-/// The entry's times, such as its creation, with their names, earliest first.
+/// The times of the entry, such as its creation, with their names, earliest first.
 fn moments(view: &OutboxView) -> Vec<Value> {
     let fields = serde_json::to_value(view).unwrap_or_default();
     let times =

@@ -1,4 +1,4 @@
-//! Texts shared by the list of entries and the page of an entry.
+//! Texts that the list of entries and the page of an entry share.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use wire::id::{ProjectId, UserId};
 
 use super::state::Pages;
 
-/// The rendered subject, or else the template of the subject.
+/// The rendered subject or, before rendering, the template of the subject.
 pub(super) fn subject(entry: &OutboxEntry) -> String {
     let source = || entry.source.complete().subject.to_owned();
     entry.rendered.as_ref().map_or_else(source, |rendered| rendered.subject.clone())
 }
 
-/// Why an entry could not be rendered or sent, or was skipped; otherwise `None`.
+/// The reason why an entry could not be rendered or sent, or was skipped; otherwise `None`.
 pub(super) fn failure(entry: &OutboxEntry) -> Option<String> {
     match &entry.stage {
         Stage::RenderError { message, .. } | Stage::ServerError { message, .. } => Some(message.clone()),
@@ -26,12 +26,12 @@ pub(super) fn failure(entry: &OutboxEntry) -> Option<String> {
     }
 }
 
-/// The name of a state for people.
+/// The name of a status, as shown to people.
 pub(super) fn words(status: Status) -> String {
     status.name().replace('-', " ")
 }
 
-/// The style class of a state, one of four.
+/// The style class of a status; there are four classes.
 pub(super) fn tone(status: Status) -> &'static str {
     match status {
         Status::Sent | Status::Opened | Status::Clicked => "done",
@@ -46,7 +46,7 @@ pub(super) fn tone(status: Status) -> &'static str {
 pub(super) struct Addresses(BTreeMap<UserId, String>);
 
 impl Addresses {
-    /// The addresses of an email's recipients, as text for a page.
+    /// The addresses of an email's recipients, as a text for a page.
     pub(super) async fn text(&mut self, pages: &Pages, project: &ProjectId, to: &Recipients) -> Result<String, store::Error> {
         let user = match to {
             Recipients::UserCustomEmails { emails, .. } | Recipients::CustomEmails { emails } if !emails.is_empty() => {

@@ -1,18 +1,18 @@
-//! Requests for pages, and the URLs of pages.
+//! Helpers for the requests and the URLs of pages.
 
 use http::{HeaderMap, header};
 
 /// The path of the console.
 pub(super) const CONSOLE: &str = "/console";
 
-/// Whether a person will see the response: browsers that open a page send `text/html` in `Accept`;
-/// programs do not.
+/// Whether a person will see the response. When a browser opens a page, it sends `text/html` in
+/// `Accept`; programs do not.
 pub(super) fn wants_html(headers: &HeaderMap) -> bool {
     let accepted = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
     accepted.split(',').any(|one| one.split(';').next().is_some_and(|one| one.trim() == "text/html"))
 }
 
-/// A path with a query of the parameters that have a value.
+/// A path with a query that contains the parameters with a value.
 pub(super) fn path_with(path: &str, parameters: &[(&str, &str)]) -> String {
     let given = parameters.iter().filter(|(_, value)| !value.is_empty());
     let query = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(given).finish();

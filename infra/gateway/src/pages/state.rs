@@ -1,4 +1,4 @@
-//! The state shared by the pages.
+//! The state that all pages share.
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -17,12 +17,12 @@ use crate::inbox::Inbox;
 use crate::keys::Keys;
 use crate::page_key::PageKey;
 
-/// Details of the gateway, shown on the private pages.
+/// Details of the gateway that the private pages show.
 #[derive(Clone)]
 pub struct PrivateDetails {
     /// The keys of the gateway's first project.
     pub keys: Keys,
-    /// The file with the keys; `None` if the keys are only in memory.
+    /// The file with the keys; `None` if the keys are kept only in memory.
     pub keys_file: Option<PathBuf>,
     /// The key that gives access to the private pages.
     pub page_key: PageKey,
@@ -52,7 +52,7 @@ impl std::ops::Deref for Pages {
     }
 }
 
-/// A project as it appears in filters and rows.
+/// A project as it is shown in filters and rows.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Project {
     pub(super) id: ProjectId,
@@ -60,7 +60,7 @@ pub(super) struct Project {
 }
 
 impl Pages {
-    /// Renders a page from its template; `here` is the page's entry in the navigation.
+    /// Renders a page from its template. `here` is the page's entry in the navigation.
     pub(super) fn page(&self, template: &str, here: &str, page: impl Serialize) -> Response {
         answer::page(StatusCode::OK, self.frame.page(template, here, page))
     }
@@ -73,7 +73,7 @@ impl Pages {
         self.message(StatusCode::NOT_FOUND, &format!("This {what} does not exist"), "It was deleted, or the link is incomplete.", &[back])
     }
 
-    /// All projects, beginning with the gateway's first one.
+    /// All projects; the gateway's first project comes first.
     pub(super) async fn projects(&self) -> Result<Vec<Project>, store::Error> {
         let first = self.private.as_ref().map(|private| &private.keys.project_id);
         let lines = self.app.store.projects().await?;

@@ -1,8 +1,9 @@
-//! Links of verification emails without a project: `/handler/email-verification?code=…`.
+//! Completes links of verification emails that name no project:
+//! `/handler/email-verification?code=…`.
 //!
-//! Hosted pages need a project in the query, or a host of the project. A link that names neither is
-//! completed with the project that sent the code. Anyone may open it, so the search for the project
-//! counts as an unproved request of the caller's IP address.
+//! Hosted pages need a project in the query, or a host that belongs to a project. A link with
+//! neither is completed with the project that sent the code. Anyone may open such a link, so the
+//! search for the project counts as an unproved request from the caller's IP address.
 
 use api::http::client::Caller;
 use axum::Router;
@@ -50,7 +51,8 @@ async fn complete(State(pages): State<Pages>, request: Request) -> Response {
     }
 }
 
-/// The project that sent a code, or else the gateway's first one, which then refuses the code.
+/// The project that sent a code or, if no project did, the gateway's first project, which then
+/// rejects the code.
 async fn sender(pages: &Pages, caller: &Caller, code: &str) -> Result<Option<ProjectId>, store::Error> {
     unproved(&pages.app, None, &caller.place).await?;
     let projects: Vec<ProjectId> = pages.projects().await?.into_iter().map(|project| project.id).collect();

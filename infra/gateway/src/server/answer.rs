@@ -1,10 +1,10 @@
-//! Answers that are not fully written yet.
+//! Responses that are not completely written yet.
 //!
-//! An operation answers immediately, but its client may read slowly or not at all. So the bytes of
-//! pending answers and incomplete request bodies are limited in total: beyond the limit, a
+//! An operation responds immediately, but its client may read slowly or not at all. So the bytes of
+//! pending responses and incomplete request bodies are limited in total. Above the limit, a
 //! connection whose client does not read is closed ([`connections`](super::connections)). A
-//! connection holds one answer: the next request of a pipeline (RFC 9112 §9.3.2) waits until the
-//! whole answer has been passed on, in small parts, as fast as the connection takes them.
+//! connection holds one response. The next request of a pipeline (RFC 9112 §9.3.2) waits until the
+//! whole response has been passed on in small parts, as fast as the connection accepts them.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -14,13 +14,13 @@ use hyper::body::{Body as HttpBody, Frame, SizeHint};
 
 use super::connections::{HeldBytes, Place};
 
-/// The size of a part, in bytes. The buffer of the connection takes four of them.
+/// The size of a part of a response, in bytes. The buffer of the connection holds four parts.
 const PART: usize = 16 << 10;
 
-/// The unwritten rest of an answer's body.
+/// The rest of a response's body that is not written yet.
 pub(super) struct UnwrittenBody {
     body: Body,
-    /// The rest of the current frame.
+    /// The unwritten rest of the current frame.
     rest: Bytes,
     /// Counts the bytes until the body has been passed on.
     held: Option<HeldBytes>,
@@ -32,8 +32,8 @@ impl UnwrittenBody {
         Self { body, rest: Bytes::new(), held: (bytes > 0).then(|| place.hold(bytes)) }
     }
 
-    /// The next part of the frame. It is a copy, so that the frame is freed once its last part is
-    /// passed on, not only when the client has read it.
+    /// Copies the next part of the frame. A copy allows the frame to be freed once its last part is
+    /// passed on, before the client has read it.
     fn part(&mut self) -> Bytes {
         let part = self.rest.split_to(PART.min(self.rest.len()));
         let part = Bytes::copy_from_slice(&part);

@@ -1,4 +1,4 @@
-//! The body of a request as it arrives.
+//! The body of a request while it arrives.
 
 use std::io;
 use std::pin::Pin;
@@ -13,13 +13,13 @@ use tokio::time::{Sleep, sleep_until};
 use super::connection::Connection;
 use super::connections::{HeldBytes, Place};
 
-/// A body with a deadline, whose bytes are counted as held by its connection.
+/// A body with a deadline. The bytes of the body count as held by its connection.
 pub(super) struct TimedBody {
     body: Incoming,
     connection: Arc<Connection>,
     overdue: Pin<Box<Sleep>>,
     held: HeldBytes,
-    /// The bytes that have arrived.
+    /// The bytes that have arrived so far.
     arrived: usize,
 }
 
@@ -36,8 +36,8 @@ impl Body for TimedBody {
     type Error = BoxError;
 
     fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        // Check the deadline first, because a body that arrives slowly but steadily always has data
-        // ready.
+        // The deadline is checked first, because a body that arrives slowly but steadily always has
+        // data ready.
         if self.overdue.as_mut().poll(context).is_ready() {
             self.connection.body_is_late();
             return Poll::Ready(Some(Err(io::Error::from(io::ErrorKind::TimedOut).into())));

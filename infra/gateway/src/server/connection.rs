@@ -13,18 +13,18 @@ use super::timeouts::Timeouts;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// Between two requests, or while a response is written.
+    /// The connection is idle between two requests, or a response is being written.
     Idle,
     Header,
     Body,
-    /// The body took too long. The operation got an error in place of the rest, but has not
-    /// answered yet.
+    /// The body took longer than its timeout. The operation got an error in place of the rest of
+    /// the body, but has not responded yet.
     Late,
-    /// The request is complete, and the operation is running.
+    /// The request is complete, and its operation is running.
     Operation,
 }
 
-/// The state of a connection, shared by its stream, its body and its server.
+/// The state of a connection, which its stream, its body and its server share.
 #[derive(Debug)]
 pub(super) struct Connection {
     timeouts: Timeouts,
@@ -52,9 +52,9 @@ impl Connection {
         *self.state() = State { phase, since: Instant::now() };
     }
 
-    /// When to close the connection unless there is activity. `None` while an operation is running
-    /// or a body is arriving: a body has its own deadline, after which the client still gets a
-    /// response ([`super::body`]).
+    /// The time when the connection is closed unless something happens on it. `None` while an
+    /// operation is running or a body is arriving. A body has a separate deadline, after which the
+    /// client still gets a response ([`super::body`]).
     pub(super) fn deadline(&self) -> Option<Instant> {
         let state = self.state();
         match state.phase {
@@ -68,14 +68,14 @@ impl Connection {
         self.state().phase == Phase::Header
     }
 
-    /// Since when the connection has been waiting for its client; `None` while its operation is
-    /// running.
+    /// The time since when the connection has been waiting for its client; `None` while its
+    /// operation is running.
     pub(super) fn waiting_since(&self) -> Option<Instant> {
         let state = self.state();
         matches!(state.phase, Phase::Idle | Phase::Header | Phase::Body).then_some(state.since)
     }
 
-    /// Asks the connection to close to make room for another.
+    /// Asks the connection to close, in order to make room for another one.
     pub(super) fn evict(&self) {
         self.evict.notify_one();
     }
@@ -101,7 +101,7 @@ impl Connection {
         self.enter(Phase::Operation);
     }
 
-    /// Records that the operation has answered; returns whether the body was late.
+    /// Records that the operation has responded; returns whether the body was late.
     pub(super) fn answered(&self) -> bool {
         let was_late = self.state().phase == Phase::Late;
         self.enter(Phase::Idle);
@@ -122,7 +122,7 @@ impl Connection {
     }
 }
 
-/// A stream that tells its connection about reads and writes.
+/// A stream that reports reads and writes to its connection.
 pub(super) struct WatchedStream<S> {
     stream: S,
     connection: Arc<Connection>,

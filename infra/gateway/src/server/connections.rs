@@ -1,13 +1,14 @@
-//! Limits on open connections, in total and per IP address, and on the bytes they hold: incomplete
-//! request bodies, and answers not fully written.
+//! Limits open connections, in total and per IP address, and the bytes that they hold: incomplete
+//! request bodies, and responses that are not completely written.
 //!
-//! At a limit, a new connection replaces a waiting one (idle, or with an incomplete request): at
-//! the limit per address, the longest-waiting connection from its own address; at the total limit,
-//! the longest-waiting one from the address with the most waiting connections. If none is waiting,
-//! or if it does not close in time, the new one is closed.
+//! At a limit, a new connection replaces a connection that is idle or waits for the rest of a
+//! request. At the limit per address, this is the longest-waiting connection of the same address.
+//! At the total limit, it is the longest-waiting connection of the address with the most waiting
+//! connections. If no connection is waiting, or if it does not close in time, the new connection is
+//! closed.
 //!
-//! Above the limit on bytes, a connection that holds some and is waiting for its client is closed:
-//! the longest-waiting one of the address whose connections hold the most.
+//! Above the limit on bytes, a connection that holds bytes and is waiting for its client is closed:
+//! the longest-waiting connection of the address whose connections hold the most bytes.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -20,17 +21,17 @@ use tokio::sync::Notify;
 use super::connection::Connection;
 use super::timeouts::Timeouts;
 
-/// The number of descriptors reserved for everything except clients' connections: databases,
-/// connections to mail servers and providers, and renderer processes.
+/// The number of descriptors that are reserved for everything except clients' connections:
+/// databases, connections to mail servers and providers, and renderer processes.
 const RESERVED: u64 = 64;
-/// The minimum and maximum number of connections in total, regardless of what the machine allows.
+/// The minimum and maximum for the total number of connections, regardless of the machine's limits.
 const MIN_CONNECTIONS: u64 = 16;
 const MAX_CONNECTIONS: u64 = 4096;
-/// The maximum number of connections per address; half of the total if that is less.
+/// The maximum number of connections per address, or half of the total if that is less.
 const MAX_PER_ADDRESS: usize = 512;
-/// The maximum number of bytes that all connections hold together.
+/// The maximum number of bytes that all connections together hold.
 const MAX_HELD: usize = 64 << 20;
-/// How long a new connection waits until another one has closed to make room for it.
+/// How long a new connection waits for another one to close and make room for it.
 const TIMEOUT: Duration = Duration::from_millis(100);
 
 #[derive(Debug)]
@@ -47,20 +48,21 @@ pub(crate) struct Connections {
 struct OpenConnections {
     next: u64,
     by_id: BTreeMap<u64, Entry>,
-    /// The bytes that the connections hold together.
+    /// The number of bytes that all connections together hold.
     held: usize,
 }
 
 #[derive(Debug)]
 struct Entry {
-    /// `None` for connections from trusted proxies, which many users share.
+    /// `None` for connections from a trusted proxy, because many users share its address.
     from: Option<IpAddr>,
     connection: Arc<Connection>,
-    /// The bytes of the body or answer that the connection holds; 0 once it is being closed.
+    /// The number of bytes of the body or response that the connection holds; 0 once it is being
+    /// closed.
     held: usize,
 }
 
-/// The bytes of a body or an answer, counted until dropped.
+/// The bytes of a body or a response, which count until this value is dropped.
 #[derive(Debug)]
 pub(super) struct HeldBytes {
     connections: Arc<Connections>,
@@ -68,8 +70,8 @@ pub(super) struct HeldBytes {
 }
 
 impl HeldBytes {
-    /// Counts this many bytes. If that is too many, closes connections that wait for their clients,
-    /// possibly this one.
+    /// Counts this many bytes. If the total exceeds the limit, closes connections that wait for
+    /// their clients, possibly this one.
     pub(super) fn set(&self, bytes: usize) {
         self.connections.hold(self.id, bytes);
     }
@@ -81,7 +83,7 @@ impl Drop for HeldBytes {
     }
 }
 
-/// The place of an open connection, freed on drop.
+/// The place of an open connection, which is freed when this value is dropped.
 #[derive(Debug)]
 pub(super) struct Place {
     connections: Arc<Connections>,
@@ -100,7 +102,7 @@ impl Drop for Place {
 }
 
 impl Place {
-    /// Counts the bytes of a body or an answer that the connection holds ([`HeldBytes::set`]).
+    /// Counts the bytes of a body or a response that the connection holds ([`HeldBytes::set`]).
     pub(super) fn hold(&self, bytes: usize) -> HeldBytes {
         let held = HeldBytes { connections: Arc::clone(&self.connections), id: self.id };
         held.set(bytes);
@@ -115,7 +117,7 @@ enum Room {
 }
 
 impl Connections {
-    /// Limits the number of connections according to the process's descriptor limit.
+    /// Limits the number of connections by the descriptors that the process may open.
     pub(crate) fn by_descriptors(timeouts: Timeouts) -> Arc<Self> {
         let descriptors = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
         let max = descriptors.saturating_sub(RESERVED).clamp(MIN_CONNECTIONS, MAX_CONNECTIONS);
@@ -126,7 +128,7 @@ impl Connections {
         Self::holding(MAX_HELD, max, timeouts)
     }
 
-    /// Connections that hold at most this many bytes.
+    /// Connections that together hold at most this many bytes.
     pub(super) fn holding(max_held: usize, max: usize, timeouts: Timeouts) -> Arc<Self> {
         let max_per_address = (max / 2).min(MAX_PER_ADDRESS);
         Arc::new(Self { max, max_per_address, max_held, timeouts, open: Mutex::default(), freed: Notify::new() })
@@ -144,13 +146,13 @@ impl Connections {
         }
     }
 
-    /// The number of taken places.
+    /// The number of places that are taken.
     #[cfg(test)]
     pub(super) fn count(&self) -> usize {
         self.open().by_id.len()
     }
 
-    /// The bytes that the connections hold.
+    /// The number of bytes that the connections hold.
     #[cfg(test)]
     pub(super) fn held(&self) -> usize {
         self.open().held
@@ -160,8 +162,8 @@ impl Connections {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Finds a place for a connection, if necessary by closing a waiting one; `None` if there is
-    /// none. `from` is the peer's address, or `None` for a trusted proxy.
+    /// Finds a place for a connection, if necessary by closing a waiting one; `None` if there is no
+    /// place. `from` is the address of the peer, or `None` for a trusted proxy.
     pub(super) async fn admit(self: &Arc<Self>, from: Option<IpAddr>) -> Option<Place> {
         let from = from.map(network);
         loop {
@@ -196,7 +198,7 @@ impl Connections {
         victim.map_or(Room::Never, |entry| Room::After(Arc::clone(&entry.connection)))
     }
 
-    /// Closes a waiting connection even below the limits, because the machine may be out of
+    /// Closes a waiting connection even below the limits, because the process may have run out of
     /// descriptors.
     pub(super) async fn make_room(&self) {
         let mut freed = std::pin::pin!(self.freed.notified());
@@ -204,7 +206,7 @@ impl Connections {
         let victim = self.open().longest_waiting_of_the_greediest().map(|entry| Arc::clone(&entry.connection));
         if let Some(victim) = victim {
             victim.evict();
-            // A slower connection closes later.
+            // A connection that is still open after this time closes later.
             let _ = tokio::time::timeout(TIMEOUT, freed).await;
         }
     }
@@ -267,7 +269,7 @@ mod tests {
         text.parse().unwrap()
     }
 
-    /// Admits a connection that closes when it is evicted.
+    /// Accepts a connection, and closes it when it is evicted.
     async fn admit(connections: &Arc<Connections>, from: &str) -> Option<Arc<Connection>> {
         let place = connections.admit(Some(address(from))).await?;
         let connection = Arc::clone(&place.connection);

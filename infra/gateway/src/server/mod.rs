@@ -1,13 +1,13 @@
-//! Accepts connections and serves them over HTTP/1.1, for the API and for the DynamoDB port.
+//! Accepts connections and serves HTTP/1.1, both for the API and for the DynamoDB port.
 //!
-//! `axum::serve` has no timeouts and no limit on connections. This server has timeouts for headers,
-//! bodies and idle connections ([`timeouts`]), and limits the number of open connections
-//! ([`connections`]). So clients that open connections and stay silent cannot block the gateway or
-//! its database, which also needs file descriptors. Clients that do not read their answers
-//! ([`answer`]) or finish their bodies cannot fill its memory.
+//! `axum::serve` supports neither timeouts nor a limit on connections. This server has timeouts for
+//! headers, bodies and idle connections ([`timeouts`]), and a limit on open connections
+//! ([`connections`]). So clients that open connections and send nothing cannot block the gateway or
+//! its database, which also needs file descriptors. Clients that do not read their responses
+//! ([`answer`]) or do not finish their bodies cannot fill its memory.
 //!
-//! A request runs to its end even if its client hangs up: otherwise, clients could prevent a
-//! provider's answer from being stored, or their own requests from being counted.
+//! A request runs to its end even if its client disconnects. Otherwise, clients could prevent a
+//! provider's response from being stored, or their requests from being counted.
 
 mod answer;
 mod body;
@@ -47,25 +47,25 @@ pub(crate) use connections::Connections;
 pub(crate) use proxies::{Network, Proxies};
 pub(crate) use timeouts::Timeouts;
 
-/// The size of a connection's read buffer in bytes, and thus the limit for headers. API Gateway
-/// accepts 10 KB.
+/// The size of a connection's read buffer in bytes, which also limits the size of headers. API
+/// Gateway allows 10 KB of headers.
 const READ_BUFFER: usize = 64 << 10;
-/// The pause after the operating system failed to accept a connection.
+/// The pause after the operating system has failed to accept a connection.
 const COOLDOWN: Duration = Duration::from_millis(100);
 
-/// A router served on a port.
+/// A router that is served on a port.
 pub(crate) struct Server {
     pub(crate) listener: TcpListener,
     pub(crate) router: Router,
-    /// Shared by all ports, because they share the process's descriptors.
+    /// All ports share this, because they share the process's descriptors.
     pub(crate) connections: Arc<Connections>,
     pub(crate) proxies: Proxies,
 }
 
 impl Server {
-    /// Serves until `stop` is true, then until all running requests have been answered.
+    /// Serves until `stop` is true, and then until all running requests have been handled.
     pub(crate) async fn run(self, mut stop: watch::Receiver<bool>) {
-        // Connections hold a receiver, so the channel closes when all have ended.
+        // Connections hold a receiver, so the channel is closed once all connections have ended.
         let (open, _) = watch::channel(());
         loop {
             let accepted = tokio::select! {
@@ -74,10 +74,10 @@ impl Server {
             };
             match accepted {
                 Ok((stream, peer)) => {
-                    // No limit per address for trusted proxies, because all users of a proxy share
-                    // its address.
+                    // There is no limit per address for trusted proxies, because all users of a
+                    // proxy share its address.
                     let counted = Some(peer.ip()).filter(|address| !self.proxies.contains(*address));
-                    // If there is no place, drop the stream, which closes the connection.
+                    // If there is no place, the stream is dropped, which closes the connection.
                     if let Some(place) = self.connections.admit(counted).await {
                         let (router, proxies) = (self.router.clone(), self.proxies.clone());
                         let client = Arc::new(Client { peer, place, router, proxies, _open: open.subscribe() });
@@ -99,11 +99,12 @@ impl Server {
 }
 
 async fn stopped(stop: &mut watch::Receiver<bool>) {
-    // If the sender no longer exists, the process is ending, so an error also means to stop.
+    // If the sender no longer exists, the process is ending, so an error also means that the server
+    // must stop.
     let _ = stop.wait_for(|stop| *stop).await;
 }
 
-/// The peer of a connection, and the router that answers it.
+/// The peer of a connection, and the router that handles its requests.
 struct Client {
     peer: SocketAddr,
     place: Place,
@@ -122,13 +123,13 @@ impl Client {
         let mut overdue = std::pin::pin!(tokio::time::sleep(Duration::ZERO));
         let mut stopping = std::pin::pin!(stopped(&mut stop));
         let mut is_stopping = false;
-        // Polling the connection changes its deadline, so poll both together.
+        // Polling the connection changes its deadline, so both are polled together.
         let served = std::future::poll_fn(|context| {
             if !is_stopping && stopping.as_mut().poll(context).is_ready() {
                 is_stopping = true;
                 served.as_mut().graceful_shutdown();
             }
-            // A client that disconnects is not an error.
+            // It is not an error if a client disconnects.
             if served.as_mut().poll(context).is_ready() {
                 return std::task::Poll::Ready(());
             }
@@ -158,13 +159,13 @@ impl Client {
         request.extensions_mut().insert(client);
         let answer = self.run(request).await;
         if connection.answered() {
-            // This response replaces the operation's response to an incomplete body.
+            // If a body is incomplete, this response replaces the operation's response.
             return Ok((StatusCode::REQUEST_TIMEOUT, [(header::CONNECTION, "close")]).into_response());
         }
         Ok(answer.map(|body| Body::new(UnwrittenBody::new(body, &self.place))))
     }
 
-    /// Runs a request in its own task, which keeps the place of its connection.
+    /// Runs a request in a separate task, which keeps the place of its connection.
     async fn run(self: &Arc<Self>, request: Request<Body>) -> Response {
         let held = Arc::clone(self);
         let answer = self.router.clone().oneshot(request);

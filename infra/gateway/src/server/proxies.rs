@@ -1,8 +1,8 @@
 //! `--trusted-proxy`: the proxies whose `X-Forwarded-For` determines the client's address.
 //!
-//! Anyone can send the header, and each proxy appends its peer's address. So it is read from the
-//! right: the first address other than a trusted proxy's is the client's. The client may have made
-//! up anything to the left.
+//! Anyone can send this header, and each proxy appends the address of its peer. So the header is
+//! read from the right: the first address that is not a trusted proxy's is the client's. The client
+//! can have made up anything to the left of that address.
 
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use http::HeaderMap;
 use ipnet::IpNet;
 
-/// The networks of the trusted proxies; none by default.
+/// The networks of the trusted proxies; empty by default.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Proxies(Arc<[Network]>);
 
@@ -29,15 +29,17 @@ impl Proxies {
         self.0.iter().any(|network| network.0.contains(&address))
     }
 
-    /// The client's address: the peer's own, or the one reported by a trusted peer.
+    /// The client's address: the address of the peer or, if the peer is trusted, the address that
+    /// it reports.
     pub(super) fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         let mut client = peer.to_canonical();
-        // Several headers with this name form one list (RFC 9110 §5.3).
+        // Several headers with this name are one list (RFC 9110 §5.3).
         let lines = headers.get_all("x-forwarded-for").iter().rev();
-        // The client's bytes may have any encoding; a proxy's own entry is ASCII.
+        // The bytes from the client can have any encoding, but the entry of a proxy is ASCII.
         let mut hops = lines.flat_map(|line| line.as_bytes().rsplit(|byte| *byte == b','));
         while self.contains(client) {
-            // Trusted proxies do not write invalid addresses, so the search ends at one.
+            // Trusted proxies do not write invalid addresses, so the search ends at an invalid
+            // address.
             let Some(hop) = hops.next().and_then(address) else { break };
             client = hop;
         }
@@ -45,7 +47,7 @@ impl Proxies {
     }
 }
 
-/// Parses an address as written by proxies, with or without a port.
+/// Parses an address as proxies write it, with or without a port.
 fn address(text: &[u8]) -> Option<IpAddr> {
     let text = str::from_utf8(text).ok()?.trim();
     let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
@@ -91,7 +93,7 @@ mod tests {
     #[test]
     fn the_rightmost_untrusted_hop_is_the_client() {
         assert_eq!(client("10.0.0.1", &["198.51.100.1"]), "198.51.100.1");
-        // The client's own entries precede the proxies' entries.
+        // Entries that the client has sent precede the entries of proxies.
         assert_eq!(client("10.0.0.1", &["203.0.113.9, 198.51.100.1, 10.9.9.9"]), "198.51.100.1");
         assert_eq!(client("10.0.0.1", &["203.0.113.9", "198.51.100.1, 192.0.2.7"]), "198.51.100.1");
         assert_eq!(client("::ffff:10.0.0.1", &["::ffff:198.51.100.1"]), "198.51.100.1");
@@ -108,7 +110,7 @@ mod tests {
         assert_eq!(client("10.0.0.1", &["203.0.113.9, unknown, 10.0.0.2"]), "10.0.0.2");
         assert_eq!(client("10.0.0.1", &["203.0.113.9, \u{fc}"]), "10.0.0.1");
         assert_eq!(client("10.0.0.1", &["\u{fc}, 198.51.100.1"]), "198.51.100.1", "what the client sent hides nothing");
-        // All hops are trusted: use the farthest.
+        // All addresses are those of trusted proxies, so use the farthest one.
         assert_eq!(client("10.0.0.1", &["10.0.0.3, 10.0.0.2"]), "10.0.0.3");
         assert_eq!(Proxies::default().client("127.0.0.1".parse().unwrap(), &HeaderMap::new()).to_string(), "127.0.0.1");
     }

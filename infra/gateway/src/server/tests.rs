@@ -1,4 +1,4 @@
-//! The exact timeouts of a connection, on a paused clock.
+//! Tests the exact timeouts of a connection, on a paused clock.
 #![expect(clippy::disallowed_methods, reason = "the server is in this process")]
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,7 +16,7 @@ const REQUEST: &[u8] = b"GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n";
 const HALF: &[u8] = b"GET /health HTTP/1.1\r\nhost: localhost\r\n";
 const UPLOAD: &[u8] = b"POST /upload HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000\r\n\r\n{";
 
-/// Connects a client. The sender stops the server when it is dropped.
+/// Connects a client. Dropping the sender stops the server.
 async fn connect() -> (DuplexStream, watch::Sender<bool>) {
     let router = Router::new().route("/health", get(async || "ok")).route("/upload", post(async |_: Bytes| "ok"));
     let place = Connections::new(8, Timeouts::default()).admit(None).await.unwrap();
@@ -28,7 +28,7 @@ async fn connect() -> (DuplexStream, watch::Sender<bool>) {
     (ours, stop)
 }
 
-/// A client must not be able to choose at which step its request stops.
+/// A client must not be able to choose the step at which its request stops.
 #[tokio::test]
 async fn a_request_whose_client_hangs_up_runs_to_its_end_and_keeps_its_place() {
     static ENDED: AtomicUsize = AtomicUsize::new(0);
@@ -55,8 +55,8 @@ async fn a_request_whose_client_hangs_up_runs_to_its_end_and_keeps_its_place() {
     drop(stop);
 }
 
-/// Sends `first`, then `drip` every second. Returns the seconds until the connection ended, and the
-/// received data.
+/// Sends `first`, and then `drip` every second. Returns the number of seconds until the connection
+/// ended, and the received data.
 async fn seconds_until_closed(first: &[u8], drip: &[u8]) -> (u64, String) {
     let (begin, (mut stream, _stop), mut received) = (Instant::now(), connect().await, Vec::new());
     stream.write_all(first).await.unwrap();
@@ -115,7 +115,7 @@ async fn a_header_that_begins_after_a_pause_has_its_own_ten_seconds() {
     assert_eq!(begin.elapsed().as_secs(), 10);
 }
 
-/// Serves this router on a local port; its connections hold at most this many bytes.
+/// Serves this router on a local port. The connections together hold at most this many bytes.
 async fn listen(router: Router, max_held: usize) -> (SocketAddr, Arc<Connections>, watch::Sender<bool>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -126,10 +126,10 @@ async fn listen(router: Router, max_held: usize) -> (SocketAddr, Arc<Connections
     (address, connections, stop)
 }
 
-/// More than a socket's buffers hold.
+/// More bytes than the buffers of a socket hold.
 const LARGE: usize = 32 << 20;
 
-/// A router that gives large answers and counts them.
+/// A router that returns large responses and counts them.
 fn large(answers: &Arc<AtomicUsize>) -> Router {
     let answers = Arc::clone(answers);
     let answer = move || {
@@ -158,7 +158,7 @@ async fn a_connection_that_does_not_read_holds_one_answer() {
     let mut silent = TcpStream::connect(address).await.unwrap();
     silent.write_all(&LARGE_REQUEST.repeat(20)).await.unwrap();
     until(|| connections.held() == LARGE).await;
-    // In the meantime, the same runtime fully serves another client.
+    // Meanwhile, the same runtime completely serves another client.
     for _ in 0..3 {
         let mut reader = TcpStream::connect(address).await.unwrap();
         reader.write_all(b"GET /large HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").await.unwrap();
@@ -167,7 +167,7 @@ async fn a_connection_that_does_not_read_holds_one_answer() {
         assert!(received.len() > LARGE);
     }
     assert_eq!((answers.load(Ordering::SeqCst), connections.held()), (4, LARGE));
-    // The next request is answered once the first answer is read.
+    // The next request is handled once the client has read the first response.
     let mut received = vec![0; 2 * LARGE];
     silent.read_exact(&mut received).await.unwrap();
     until(|| answers.load(Ordering::SeqCst) > 5).await;
@@ -186,8 +186,8 @@ async fn the_answers_that_nobody_reads_have_a_bound_for_the_whole_process() {
         silent.push(stream);
     }
     until(|| connections.held() == 2 * LARGE).await;
-    // The connections that had not read for the longest time were closed in the middle of an
-    // answer.
+    // The connections that had not read for the longest time were closed in the middle of a
+    // response.
     let mut received = Vec::new();
     let ended = silent.remove(0).read_to_end(&mut received).await;
     assert!(ended.is_err() || received.len() < LARGE, "{}", received.len());
@@ -199,7 +199,7 @@ async fn the_answers_that_nobody_reads_have_a_bound_for_the_whole_process() {
     }
 }
 
-/// A router that reads a body before it answers.
+/// A router that reads the body before it responds.
 fn upload() -> Router {
     Router::new().route("/upload", post(async |body: Bytes| body.len().to_string()))
 }
@@ -220,11 +220,11 @@ async fn the_bodies_that_nobody_ends_have_a_bound_for_the_whole_process() {
         unfinished.push(begin_upload(address, 2 * PART, PART).await);
         until(|| connections.held() == PART * number.min(4)).await;
     }
-    // The first ones are closed without an answer.
+    // The first connections are closed without a response.
     let mut received = Vec::new();
     let ended = unfinished.remove(0).read_to_end(&mut received).await;
     assert!((ended.is_err() || ended.is_ok_and(|length| length == 0)) && received.is_empty());
-    // The newest stays open, and bodies count only until they have arrived.
+    // The newest connection stays open, and bodies count only until they have arrived.
     let mut newest = unfinished.pop().unwrap();
     newest.write_all(&vec![b'x'; PART]).await.unwrap();
     while !received.ends_with(b"\r\n\r\n204800") {

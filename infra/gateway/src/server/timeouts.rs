@@ -1,16 +1,16 @@
-//! The time limits for each phase of a connection.
+//! The time limits for the phases of a connection.
 
 use std::time::Duration;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Timeouts {
-    /// How long a request's header may take from its first byte, or from the start of the
-    /// connection for its first request.
+    /// How long the header of a request may take from its first byte or, for the first request of a
+    /// connection, from the start of the connection.
     pub(super) header: Duration,
-    /// How long a request's body may take after the header.
+    /// How long the body of a request may take after the header.
     pub(super) body: Duration,
-    /// How long a connection may be idle between two requests, or make no progress while a
-    /// response is written.
+    /// How long a connection may be idle between two requests, or make no progress while a response
+    /// is being written.
     pub(super) idle: Duration,
 }
 
@@ -21,8 +21,9 @@ impl Default for Timeouts {
 }
 
 impl Timeouts {
-    /// The timeouts of this process. Tests set shorter ones with `GATELET_TIMEOUTS=1,3600,3600`:
-    /// for headers, bodies and idle connections, in seconds. Release builds ignore the variable.
+    /// The timeouts of this process. Tests set shorter timeouts for headers, bodies and idle
+    /// connections, in seconds, with `GATELET_TIMEOUTS=1,3600,3600`. Release builds ignore this
+    /// variable.
     pub(crate) fn from_environment() -> Self {
         if cfg!(debug_assertions)
             && let Some(text) = wire::environment::variable("GATELET_TIMEOUTS")

@@ -1,4 +1,4 @@
-//! `gateway audit`, on a gateway's data.
+//! `gateway audit` on the data of a gateway.
 
 use std::path::Path;
 
@@ -11,17 +11,17 @@ use wire::entropy::Entropy;
 
 use crate::support::{Folder, Gateway, fails, run, succeeds};
 
-/// Creates a gateway's data, with a user who changed their name; returns the project's id.
+/// Creates the data of a gateway, with a user who changed their name; returns the project's id.
 async fn prepare(data: &str) -> String {
     let gateway = Gateway::start(data);
     let project = gateway.line("Project");
     let ada = gateway.sign_up(&project, "ada@example.com").await;
     for name in ["Ada", "Countess"] {
-        // Each entry must be written in a different millisecond.
+        // Each entry must be written in a separate millisecond.
         tokio::time::sleep(std::time::Duration::from_millis(5)).await;
         gateway.change_user(&project, &ada, json!({ "display_name": name })).await;
     }
-    // The gateway links all entries before it exits.
+    // Before the gateway exits, it links all entries.
     gateway.signal("INT");
     assert!(gateway.wait().0.success());
     project
@@ -59,7 +59,7 @@ async fn a_trail_is_exported_and_verified() {
     succeeds(&audit(&["verify", "--project", &project, "--expect", last, "--accept-late", last]));
     assert!(fails(&audit(&["verify", "--project", &project, "--accept-late", &other])).contains("a trail with problems"));
 
-    // An attacker with write access to the table, but without the secret, deletes an entry.
+    // An attacker who can write to the table but does not know the secret deletes an entry.
     let engine = Engine::open(Some(&Path::new(&data).join("gatelet.db")), &Entropy::system(), None).await.unwrap();
     let store = engine.store();
     let (items, _) = store.items(None).await.unwrap();

@@ -1,5 +1,5 @@
-//! Commands find the same AWS credentials as the AWS CLI. A local server stands in for DynamoDB and
-//! records the requests.
+//! Commands find the same AWS credentials as the AWS CLI. A local server takes the place of
+//! DynamoDB and records the requests.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -9,8 +9,9 @@ use std::sync::mpsc::{Receiver, channel};
 
 use crate::support::{Folder, end_of, fails, gateway};
 
-/// Starts a server. A request that begins with the first text of a pair gets the second as
-/// response; any other gets 400. Returns the server's URL, and a receiver of the requests.
+/// Starts a server. A request that begins with the first text of a pair gets the second text as
+/// response; all other requests get 400. Returns the URL of the server, and a receiver of the
+/// requests.
 fn server(answers: &'static [(&'static str, &'static str)]) -> (String, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -29,7 +30,7 @@ fn server(answers: &'static [(&'static str, &'static str)]) -> (String, Receiver
     (url, requests)
 }
 
-/// Reads a request and returns its head, without the body.
+/// Reads a request and returns it without the body.
 fn request(stream: &mut TcpStream) -> String {
     let mut bytes = Vec::new();
     let mut byte = [0];
@@ -42,7 +43,8 @@ fn request(stream: &mut TcpStream) -> String {
     head
 }
 
-/// An operator's machine: a home folder, a folder of programs, and a server in place of DynamoDB.
+/// The machine of an operator: a home folder, a folder of programs, and a server in place of
+/// DynamoDB.
 struct Machine {
     folder: Folder,
     dynamodb: String,
@@ -71,8 +73,8 @@ impl Machine {
         command
     }
 
-    /// Runs a command with these settings; returns the access key, region and session token that it
-    /// sends to DynamoDB. The call is rejected.
+    /// Runs a command with these settings. Returns the access key, the region and the session token
+    /// that the command sends to DynamoDB. The call is rejected.
     fn caller(&self, settings: &[(&str, &str)]) -> (String, String, Option<String>) {
         let said = fails(&end_of(&mut self.command(settings)));
         let request = self.requests.try_iter().next().unwrap_or_else(|| panic!("no request arrived: {said}"));

@@ -24,7 +24,7 @@ async fn projects_are_managed_while_the_gateway_runs() {
     let list = succeeds(&project(&["list"]));
     assert!(list.contains(&format!("{ID}  Notes")) && list.contains(&gateway.line("Project")), "{list}");
 
-    // The command shows the same settings as the API.
+    // The command shows the settings that the API shows.
     let shown: Value =
         serde_json::from_str(&succeeds(&project(&["set", ID, "display_name=Papers", "config.sign_up_enabled=false", "--json"]))).unwrap();
     assert_eq!((&shown["display_name"], &shown["config"]["sign_up_enabled"]), (&json!("Papers"), &json!(false)));
@@ -34,7 +34,7 @@ async fn projects_are_managed_while_the_gateway_runs() {
     assert_eq!(refused.1["code"], "SIGN_UP_NOT_ENABLED");
     assert_eq!(serde_json::from_str::<Value>(&succeeds(&project(&["show", ID]))).unwrap(), shown);
 
-    // The original keys and the new ones both work.
+    // Both the original keys and the new keys work.
     let more = succeeds(&project(&["keys", ID]));
     for keys in [&made, &more] {
         let key = variable(keys, "GATELET_SUPER_SECRET_ADMIN_KEY");
@@ -79,7 +79,7 @@ async fn a_project_can_be_owned_so_that_the_console_shows_it() {
     };
     let teams = || succeeds(&run(&["team", "list", "--data", &data]));
 
-    // The printed commands, with an address filled in, make the project visible.
+    // With an address filled in, the printed commands make the project visible.
     let (first, said) = create(&["First"]);
     let [user_create, transfer] = ["gateway user create YOUR-ADDRESS", &format!("gateway project transfer {first} YOUR-ADDRESS")];
     assert!([user_create, transfer].iter().all(|command| said.contains(&format!("  {command} --data {data}\n"))), "{said}");
@@ -98,7 +98,7 @@ async fn a_project_can_be_owned_so_that_the_console_shows_it() {
     };
     assert_eq!(seen().await, std::slice::from_ref(&first));
 
-    // While there is only one team, it owns new projects.
+    // While there is only one team, new projects belong to it.
     let (second, said) = create(&["Second"]);
     assert!(said.contains("owns the project") && !said.contains("YOUR-ADDRESS"), "{said}");
     let mut both = [first.clone(), second];
@@ -173,19 +173,19 @@ async fn the_engine_is_served_to_other_processes() {
     succeeds(&table(&["project", "set", &id, "display_name=Changed"]));
     assert_eq!(display_name(&first, &id).await, "Changed");
 
-    // Deleting requires the id, not the name.
+    // Deleting a project requires its id, not its name.
     let nothing = fails(&table(&["project", "delete", &id, "--confirm", "Changed"]));
     assert!(nothing.contains("nothing was deleted"), "{nothing}");
     assert_eq!(display_name(&first, &id).await, "Changed");
     assert_eq!(succeeds(&table(&["project", "delete", &id, "--confirm", &id])), format!("deleted {id}\n"));
     assert!(!succeeds(&table(&["project", "list"])).contains(&id));
-    // A minute later, the worker checks again that nothing is left.
+    // After a minute, the worker checks again that nothing is left.
     let early = fails(&table(&["project", "create", "Again", "--id", &id]));
     assert!(early.contains("is still being deleted"), "{early}");
     assert!(fails(&table(&["project", "delete", &id, "--confirm", &id])).contains("does not exist"));
 
-    // The option is for AWS tables, which lack the project `internal` at first. A gateway creates
-    // it when it first starts, so it already exists here.
+    // The option is meant for AWS tables, which do not contain the project `internal` at first. A
+    // gateway creates this project at its first start, so it already exists here.
     assert!(fails(&table(&["project", "create", "--internal"])).contains("internal"));
     assert!(fails(&table(&["project", "delete", "internal", "--confirm", "internal"])).contains("cannot be deleted"));
 

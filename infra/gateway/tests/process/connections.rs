@@ -1,4 +1,4 @@
-//! Clients that are slow or silent, or that open too many connections.
+//! Clients that are slow, that send nothing, or that open too many connections.
 
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::TcpStream;
@@ -22,8 +22,8 @@ fn connect(port: u16) -> TcpStream {
     TcpStream::connect(("127.0.0.1", port)).unwrap()
 }
 
-/// Starts a gateway with these timeouts for headers, bodies and idle connections, in seconds; also
-/// returns the port of its table.
+/// Starts a gateway with these timeouts for headers, bodies and idle connections, in seconds. Also
+/// returns the port of the gateway's table.
 fn impatient(timeouts: &str) -> (Gateway, u16) {
     let mut command = gateway(&["--memory", "--listen", "127.0.0.1:0", "--dynamodb-port", "0"]);
     let gateway = Gateway::spawn(command.env("GATELET_TIMEOUTS", timeouts));
@@ -31,11 +31,11 @@ fn impatient(timeouts: &str) -> (Gateway, u16) {
     (gateway, table)
 }
 
-/// Sends `first`, then `drip` every tenth of a second until the connection ends, which must take at
-/// least `seconds`; returns the received data.
+/// Sends `first`, and then `drip` every tenth of a second until the connection ends, which must
+/// take at least `seconds`. Returns the received data.
 fn received_until_closed(port: u16, first: &[u8], drip: &[u8], seconds: u64) -> String {
-    // Measure from before connecting: the gateway counts from when it accepts the connection,
-    // possibly before the client notices.
+    // The time is measured from before the connection, because the gateway counts from when it
+    // accepts the connection, possibly before the client notices.
     let (begin, mut stream, mut received) = (Instant::now(), connect(port), Vec::new());
     stream.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
     stream.write_all(first).unwrap();
@@ -45,8 +45,8 @@ fn received_until_closed(port: u16, first: &[u8], drip: &[u8], seconds: u64) -> 
             Ok(0) => break,
             Ok(count) => received.extend_from_slice(&buffer[..count]),
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
-                // After the gateway has closed the connection, this causes a reset, reported by the
-                // next read.
+                // After the gateway has closed the connection, writing causes a reset, which the
+                // next read reports.
                 let _ = stream.write_all(drip);
             }
             Err(_) => break,
@@ -57,7 +57,7 @@ fn received_until_closed(port: u16, first: &[u8], drip: &[u8], seconds: u64) -> 
     String::from_utf8_lossy(&received).into_owned()
 }
 
-/// Sends the rest of a request on an open connection; returns the answer.
+/// Sends the rest of a request on an open connection; returns the response.
 fn answer(stream: &mut TcpStream, rest: &[u8]) -> String {
     stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     stream.write_all(rest).unwrap();
@@ -66,15 +66,15 @@ fn answer(stream: &mut TcpStream, rest: &[u8]) -> String {
     String::from_utf8_lossy(&buffer[..count]).into_owned()
 }
 
-/// A connection, after sending something.
+/// A connection on which this has been sent.
 fn held(port: u16, first: &[u8]) -> TcpStream {
     let mut stream = connect(port);
     stream.write_all(first).unwrap();
     stream
 }
 
-/// Each of three gateways has one timeout of two seconds; its others are an hour, longer than any
-/// run of this test. `server::tests` tests the real timeouts.
+/// Each of three gateways has one timeout of two seconds. All other timeouts are an hour, longer
+/// than any run of this test. `server::tests` tests the default timeouts.
 #[test]
 fn headers_bodies_and_idle_connections_time_out() {
     let upload_to_table = b"POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 9\r\n\r\n";
@@ -97,8 +97,8 @@ fn headers_bodies_and_idle_connections_time_out() {
         let received = closed.join().unwrap();
         assert!(received.starts_with(expected) && received.is_empty() == expected.is_empty(), "{what}: {received}");
     }
-    // Connections that wait in another way are still served, even after a pause longer than a
-    // header may take.
+    // Connections in other phases are still served, even after a pause that is longer than a header
+    // may take.
     let rest = [" ".repeat(999).into_bytes(), REQUEST.to_vec(), b"\r\n".to_vec(), b"\r\n".to_vec()];
     for ((mut stream, rest), status) in kept.into_iter().zip(rest).zip(["400", "200", "200", "200"]) {
         let answer = answer(&mut stream, &rest);
@@ -107,11 +107,11 @@ fn headers_bodies_and_idle_connections_time_out() {
 }
 
 /// Sends a request on a new connection; returns the status, or nothing if the connection fails
-/// first.
+/// before the response.
 fn status_of(port: u16, request: &str) -> String {
     let (mut stream, mut received) = (connect(port), [0; 12]);
     stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
-    // If the gateway answers early and closes the connection, writing fails.
+    // If the gateway responds early and closes the connection, writing fails.
     let _ = stream.write_all(request.as_bytes());
     match stream.read_exact(&mut received) {
         Ok(()) => String::from_utf8_lossy(&received[9..]).into_owned(),
@@ -124,7 +124,7 @@ fn a_header_is_accepted_up_to_a_size() {
     let gateway = Gateway::spawn(&mut gateway(&["--memory", "--listen", "127.0.0.1:0"]));
     let header = |length: usize| format!("GET /health HTTP/1.1\r\nhost: localhost\r\nx-long: {}\r\n\r\n", "x".repeat(length));
     assert_eq!(status_of(gateway.port(), &header(60 << 10)), "200");
-    // If part of a request stays unread, the connection is reset, possibly before the response
+    // If a part of a request is not read, the connection is reset, possibly before the response
     // arrives.
     let refused = status_of(gateway.port(), &header(300 << 10));
     assert!(["431", ""].contains(&refused.as_str()), "{refused}");
@@ -145,7 +145,7 @@ fn a_body_may_arrive_in_chunks_of_one_byte() {
     assert!(["413", ""].contains(&too_large.as_str()), "{too_large}");
 }
 
-/// Starts a gateway limited to 128 descriptors.
+/// Starts a gateway that may open only 128 descriptors.
 fn confined() -> Gateway {
     let mut command = Command::new("sh");
     let script = "ulimit -n 128; exec \"$0\" --memory --listen 127.0.0.1:0";
@@ -153,12 +153,12 @@ fn confined() -> Gateway {
     Gateway::spawn(&mut command)
 }
 
-/// Opens a connection from an address of this machine, and sends something.
+/// Opens a connection from an address of this machine, and sends this.
 async fn open(gateway: &Gateway, from: [u8; 4], bytes: &[u8]) -> tokio::net::TcpStream {
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind((from, 0).into()).unwrap();
     let mut stream = socket.connect(([127, 0, 0, 1], gateway.port()).into()).await.unwrap();
-    // Without a place, the gateway closes the connection immediately.
+    // If there is no place, the gateway closes the connection immediately.
     let _ = stream.write_all(bytes).await;
     stream
 }

@@ -1,4 +1,4 @@
-//! The console: who gets the keys of the first project, and what email previews may do.
+//! The console: which callers get the keys of the first project, and what email previews may do.
 
 use reqwest::redirect::Policy;
 use reqwest::{Client, Method};
@@ -7,12 +7,12 @@ use serde_json::Value;
 use crate::support::{Folder, Gateway};
 
 const SESSION: &str = "/console/session";
-/// Headers of a browser that opens a page.
+/// Headers that a browser sends when it opens a page.
 const PERSON: [(&str, &str); 3] = [("accept", "text/html,*/*;q=0.8"), ("user-agent", "Mozilla/5.0"), ("sec-fetch-site", "none")];
-/// Headers of requests from the console itself.
+/// Headers that the console sends with its requests.
 const OWN: [(&str, &str); 3] = [("accept", "*/*"), ("user-agent", "Mozilla/5.0"), ("sec-fetch-site", "same-origin")];
 
-/// The cookie and the console token of a browser that follows the printed link.
+/// The cookie and the console token of a browser that has opened the printed link.
 async fn opened(gateway: &Gateway) -> (String, String) {
     let client = Client::builder().redirect(Policy::none()).build().unwrap();
     let request = client.get(format!("{}/?key={}", gateway.url, gateway.page_key()));
@@ -41,7 +41,7 @@ async fn the_keys_require_the_cookie_and_the_token_of_the_link() {
         (&gateway.line("Project").into(), &gateway.line("Admin key").into())
     );
 
-    // A program sends the page key instead.
+    // A program sends the page key instead of the cookie.
     let key = format!("Bearer {}", gateway.page_key());
     assert_eq!(ask(&[("user-agent", "curl/8.5.0"), ("authorization", &key)]).await.status(), 200);
 
@@ -70,7 +70,7 @@ async fn the_keys_require_the_cookie_and_the_token_of_the_link() {
         let text = answer.text().await.unwrap();
         assert!(!text.contains("sak_") && !text.contains("ssk_"), "{headers:?}: {text}");
     }
-    // Another site's preflight request is rejected.
+    // A preflight request from another site is rejected.
     let preflight = [("origin", "http://evil.test"), ("access-control-request-method", "GET")];
     let answer = gateway.send_without_key(Method::OPTIONS, SESSION, &preflight, None).await;
     assert_eq!((answer.status().as_u16(), answer.headers().get("access-control-allow-origin")), (403, None));
@@ -139,14 +139,14 @@ async fn without_private_pages_the_console_has_a_sign_in_and_no_keys() {
         assert!(policy.contains("frame-ancestors 'none'") && !policy.contains("unsafe"), "{policy}");
         let text = page.text().await.unwrap();
         assert!(text.contains(">Console</a>") && !text.contains(">Inbox</a>"), "{text}");
-        // Nobody gets keys, and there are no pages with emails.
+        // Nobody gets keys, and there are no pages that show emails.
         for path in [SESSION, "/inbox", "/outbox", "/inbox/api/messages"] {
             let answer = gateway.send_without_key(Method::GET, path, &behind, None).await;
             let text = answer.text().await.unwrap();
             assert!(!text.contains("sak_") && !text.contains("super_secret"), "{path}: {text}");
         }
         assert_eq!(gateway.send_without_key(Method::GET, "/inbox", &behind, None).await.status(), 404);
-        // Another site cannot show its content at this address.
+        // Other sites cannot show their content at this address.
         let form = [("content-type", "application/x-www-form-urlencoded")];
         for (site, status) in [("cross-site", 403), ("none", 403), ("same-origin", 200)] {
             let request = gateway.http.post(format!("{}/console/preview", gateway.url)).header("sec-fetch-site", site);

@@ -1,5 +1,5 @@
-//! A gateway killed while it sends emails: none is lost or sent twice, and after the next start,
-//! none waits for a lease to expire.
+//! Kills a gateway while it sends emails. No email is lost or sent twice, and after the next start,
+//! no email waits for a lease to expire.
 
 use std::collections::BTreeMap;
 use std::net::TcpListener;
@@ -13,7 +13,8 @@ use crate::support::{Folder, Gateway, gateway, succeeds, variable};
 const MANY: usize = 400;
 
 /// The places where the gateway is killed, one after another, while it sends the same emails. The
-/// number after the colon counts emails since its start, or steps of the broadcast's expansion.
+/// number after the colon counts emails since the gateway's start, or steps of the broadcast's
+/// expansion.
 const PLACES: [&str; 12] = [
     "expanding:1",
     "expanded:1",
@@ -31,7 +32,7 @@ const PLACES: [&str; 12] = [
 
 struct Service {
     folder: Folder,
-    /// How many emails are sent.
+    /// The number of emails that are sent.
     emails: usize,
     project: String,
     key: String,
@@ -53,7 +54,7 @@ impl Service {
         (service, users)
     }
 
-    /// Creates a user; returns its id.
+    /// Creates a user; returns the user's id.
     async fn user(&self, gateway: &Gateway, number: usize) -> String {
         let user = json!({ "primary_email": format!("user{number}@example.com") });
         let user = self.call(gateway, Method::POST, "/api/v1/users", Some(user)).await;
@@ -79,7 +80,7 @@ impl Service {
         assert_eq!(accepted["results"].as_array().unwrap().len(), self.emails);
     }
 
-    /// Asserts that each email is sent and in the inbox exactly once.
+    /// Asserts that each email has been sent and is in the inbox exactly once.
     async fn every_email_arrives_once(&self, gateway: &Gateway) {
         let entries = self.settled(gateway).await;
         let inbox: Value = gateway.get("/inbox/api/messages?limit=10000").await.json().await.unwrap();
@@ -107,7 +108,7 @@ impl Service {
         }
     }
 
-    /// Waits until all emails have an entry, and none of them is being sent.
+    /// Waits until all emails have an entry, and no email is being sent.
     async fn settled(&self, gateway: &Gateway) -> Vec<Value> {
         for _ in 0..3_000 {
             let waiting = self.call(gateway, Method::GET, "/api/v1/emails/outbox?simple_status=in-progress&limit=1", None).await;
@@ -133,8 +134,8 @@ async fn a_gateway_killed_at_every_step_sends_each_of_a_thousand_emails_once() {
         let gateway = service.start(Some(place));
         gateway.killed_where_it_stops(place.split_once(':').unwrap().0).await;
     }
-    // Emails need not wait for leases to expire, because the inbox shows the gateway which have
-    // arrived.
+    // The emails need not wait for leases to expire, because the inbox shows the gateway which ones
+    // have arrived.
     service.every_email_arrives_once(&service.start(None)).await;
 }
 
@@ -143,7 +144,7 @@ async fn emails_of_a_repeatedly_killed_gateway_arrive_once_and_soon() {
     let (service, users) = Service::new(MANY).await;
     let mut gateway = service.start(None);
     service.send(&gateway, &users).await;
-    // Some kills hit startup, others hit later work.
+    // Some kills happen during startup, others during later work.
     for millis in [40, 120, 5, 200, 80, 15, 300] {
         tokio::time::sleep(Duration::from_millis(millis)).await;
         gateway.signal("KILL");
@@ -155,7 +156,7 @@ async fn emails_of_a_repeatedly_killed_gateway_arrive_once_and_soon() {
 
 #[tokio::test]
 async fn an_email_handed_to_a_mail_server_before_a_kill_is_not_resent() {
-    // This server accepts connections, but never answers.
+    // This server accepts connections, but never responds.
     let server = TcpListener::bind("127.0.0.1:0").unwrap();
     let (service, users) = Service::new(1).await;
     let config = format!(

@@ -1,5 +1,4 @@
-//! `gateway doctor`, checking the table and the functions of a gateway as if they were a
-//! deployment.
+//! Runs `gateway doctor` on the table and the functions of a gateway, as if they were a deployment.
 
 use std::process::Output;
 

@@ -1,4 +1,5 @@
-//! `--dynamodb-port`: the table is available only to programs on this machine with its credentials.
+//! `--dynamodb-port`: the table is available only to programs on this machine that have its
+//! credentials.
 
 use std::net::TcpStream;
 use std::process::{Command, Output};
@@ -31,7 +32,7 @@ fn the_table_requires_the_printed_credentials() {
     }
 }
 
-/// The status of an unsigned request, and whether the response has CORS headers.
+/// The status of the response to an unsigned request, and whether the response has CORS headers.
 async fn asked(gateway: &Gateway, method: Method, headers: &[(&str, &str)]) -> (u16, bool) {
     let mut request = gateway.http.request(method, gateway.line("DynamoDB")).body("{}");
     for (name, value) in headers {
@@ -57,12 +58,12 @@ async fn web_pages_other_hosts_and_unsigned_requests_are_rejected() {
             );
         }
     }
-    // These include names that may resolve to this machine (DNS rebinding), and 0.0.0.0, which
-    // stands for all its addresses.
+    // These hosts include names that may resolve to this machine (DNS rebinding), and 0.0.0.0,
+    // which stands for all addresses of the machine.
     for host in ["evil.test", "localhost.evil.test:8000", "0.0.0.0:8000", "10.0.0.1", "[::ffff:10.0.0.1]"] {
         assert_eq!(asked(&gateway, Method::POST, &[target, json, ("host", host)]).await, (403, false), "{host}");
     }
-    // The right access key with a wrong signature.
+    // The correct access key with a wrong signature.
     let scope = "20260101/local/dynamodb/aws4_request, SignedHeaders=host;x-amz-date;x-amz-target, Signature=00";
     let forged = format!("AWS4-HMAC-SHA256 Credential={}/{scope}", gateway.line("AWS key ID"));
     let answer = gateway.http.post(gateway.line("DynamoDB")).header("authorization", forged).header("x-amz-date", "20260101T000000Z");
@@ -77,11 +78,11 @@ fn the_table_is_local_whatever_address_the_gateway_listens_on() {
     let everywhere = start(&["--memory", "--listen", "0.0.0.0:0"]);
     let endpoint = everywhere.line("DynamoDB");
     let port: u16 = endpoint.strip_prefix("http://127.0.0.1:").unwrap().parse().unwrap();
-    // At other addresses of this machine, only the API answers, not the table.
+    // At other addresses of this machine, only the API is served, not the table.
     assert!(TcpStream::connect(("127.0.0.2", everywhere.port())).is_ok());
     assert!(TcpStream::connect(("127.0.0.2", port)).is_err());
     drop(everywhere);
-    // Skipped if the machine has no IPv6.
+    // Skipped on machines without IPv6.
     if std::net::TcpListener::bind("[::1]:0").is_ok() {
         let gateway = start(&["--memory", "--listen", "[::1]:0"]);
         assert!(gateway.line("DynamoDB").starts_with("http://[::1]:"), "{}", gateway.printed);

@@ -1,4 +1,4 @@
-//! A project with slow templates delays only its own emails.
+//! A project with slow templates delays no emails of other projects.
 
 use std::time::Duration;
 
@@ -7,9 +7,10 @@ use serde_json::{Value, json};
 
 use crate::support::{Folder, Gateway, gateway, run, succeeds, variable};
 
-/// How many slow emails are sent.
+/// The number of slow emails that are sent.
 const SLOW: usize = 12;
-/// Takes much longer to render than the second after which the renderer is stopped.
+/// A template whose rendering takes much longer than one second, after which the renderer is
+/// stopped.
 const ENDLESS: &str = "{% set x = 'a' * 5000000 %}{% for a in range(9000) %}{% if x|replace('a', 'b') == 'c' %}{% endif %}{% endfor %}";
 
 struct Server<'a> {
@@ -72,6 +73,6 @@ async fn the_code_of_another_project_arrives_before_urgent_slow_emails() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     assert!(slow.count(&["preparing", "rendering"]).await > 0, "all slow emails came first");
-    // Still, each slow email gets its turn.
+    // Even so, each slow email gets its turn.
     slow.until(SLOW, &["render-error"]).await;
 }

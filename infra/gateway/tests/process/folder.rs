@@ -1,4 +1,5 @@
-//! The data folder: one gateway at a time, private to its owner, never overwritten when damaged.
+//! The data folder: only one gateway can use it at a time, it is private to its owner, and it is
+//! never overwritten when it is damaged.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
@@ -17,7 +18,8 @@ async fn a_second_gateway_names_the_holder_of_the_folder_and_exits() {
         assert!(second.contains(part), "{part} is missing in {second}");
     }
     gateway.sign_up(&gateway.line("Project"), "ada@example.com").await;
-    // Commands can run next to the gateway, and a killed gateway leaves nothing to clean up.
+    // Commands can run next to the gateway, and a gateway that is killed leaves nothing that must
+    // be cleaned up.
     assert!(succeeds(&run(&["project", "list", "--data", &folder.data()])).contains(&gateway.line("Project")));
     gateway.signal("KILL");
     gateway.wait();
@@ -70,7 +72,7 @@ fn assert_closed(folder: &Folder) {
     assert!(count >= 7, "{count} files");
 }
 
-/// The number of files in a folder. Asserts that all are private.
+/// The number of files in a folder. Asserts that all files are private.
 fn files_closed(folder: &str) -> usize {
     let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(folder.as_ref()), 0o700, "{folder}");
@@ -144,7 +146,7 @@ async fn revoked_saved_keys_are_replaced_at_the_next_start() {
     let made = saved();
     end(first);
 
-    // The shell still has one of the revoked keys.
+    // The shell still has one of the revoked keys in its environment.
     let shell = |names: &[&str]| {
         let mut command = gateway(&["--data", &folder.data(), "--listen", "127.0.0.1:0"]);
         Gateway::spawn(command.envs(names.iter().map(|name| (*name, variable(&made, name)))))
@@ -157,7 +159,7 @@ async fn revoked_saved_keys_are_replaced_at_the_next_start() {
     let renewed = saved();
     assert!(names.iter().all(|name| variable(&renewed, name) != variable(&made, name)), "{renewed}");
 
-    // A shell that has sourced the older file does not bring revoked keys back.
+    // A shell that has sourced the older file does not bring the revoked keys back.
     let sourced = shell(&["GATELET_PROJECT_ID", names[0], names[1]]);
     assert_eq!(ask(&sourced, Method::GET, "projects/current", None).await.0, 200);
     assert_eq!(ask(&sourced, Method::GET, "api-keys", None).await.1["items"].as_array().unwrap().len(), 2);
@@ -168,8 +170,8 @@ async fn revoked_saved_keys_are_replaced_at_the_next_start() {
     assert!(!said.contains("revoked") && saved() == renewed, "{said}");
 }
 
-/// Replaces the content of a file in the data folder, and returns the error of a gateway's start,
-/// which must leave the file unchanged.
+/// Replaces the content of a file in the data folder. Returns the error of a gateway's start, which
+/// must leave the file unchanged.
 fn said_of(folder: &Folder, name: &str, bytes: &[u8]) -> String {
     for beside in ["-wal", "-shm"] {
         let _ = std::fs::remove_file(folder.path(&format!("data/{name}{beside}")));
@@ -189,7 +191,8 @@ fn a_damaged_database_is_reported_with_advice_and_left_unchanged() {
     gateway.wait();
     for name in ["gatelet.db", "inbox.db"] {
         let path = folder.path(&format!("data/{name}"));
-        // After this command, at the latest, all data is in the file itself, not in the log.
+        // When this command ends, at the latest, all data is in the file itself, rather than in the
+        // log.
         succeeds(&run(&["project", "list", "--data", &folder.data()]));
         let whole = std::fs::read(&path).unwrap();
         let (page, middle) = (4096, whole.len() / 2 / 4096 * 4096);

@@ -9,7 +9,7 @@ async fn a_gateway_is_healthy_while_it_answers() {
     let url = format!("http://127.0.0.1:{}", gateway.port());
     let health = || run(&["health", "--url", &url]);
     assert_eq!(succeeds(&health()), format!("{url}/health answers\n"));
-    // There is no `/health` below this base URL, so the gateway answers 404.
+    // There is no `/health` below this base URL, so the gateway responds with 404.
     let lost = fails(&run(&["health", "--url", &format!("{url}/api/v1")]));
     assert!(lost.contains("404"), "{lost}");
     drop(gateway);

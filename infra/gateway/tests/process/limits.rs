@@ -1,5 +1,6 @@
-//! Rate limits are counted in the table, so a gateway and another process together allow no more
-//! requests than one. The other process is this test, with a Lambda's router.
+//! Rate limits are counted in the table, so a gateway and another process together allow only as
+//! many requests as a single process. The other process is this test, which runs the router of a
+//! Lambda.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::process::Command;
@@ -26,20 +27,20 @@ use wire::entropy::Entropy;
 
 use crate::support::{Gateway, end_of, fails, gateway, run, succeeds};
 
-/// How many requests each process gets.
+/// The number of requests that each process gets.
 const REQUESTS: usize = 50;
-/// How many of these run at once. If a busy machine answered a table call only after its timeout,
-/// the repeated call would also count.
+/// The number of requests that run at the same time. If a busy machine responded to a call to the
+/// table only after the timeout, the repeated call would also count.
 const AT_ONCE: usize = 5;
-/// The window of the limit, in seconds: a day, so that a window is unlikely to end during the test,
-/// which would allow more requests.
+/// The window of the limit, in seconds. A day is unlikely to end during the test, which would allow
+/// more requests.
 const DAY: u32 = 86_400;
 
 fn body(number: usize) -> Value {
     json!({ "email": format!("nobody{number}@example.com"), "password": "correct horse battery" })
 }
 
-/// A function's router on the gateway's table.
+/// The router of a function, on the gateway's table.
 fn function(first: &Gateway) -> Router {
     let settings = Settings {
         mails_per_hour: None,
@@ -96,11 +97,12 @@ async fn two_processes_on_one_table_share_the_rate_limits() {
         statuses.extend(join_all(of_second).await.into_iter().map(Result::unwrap));
     }
     let count = |wanted: u16| statuses.iter().filter(|status| **status == wanted).count();
-    // Requests within the limit are answered with 400, because no account has the email address.
+    // Requests within the limit get the status 400, because no account has the email address.
     assert_eq!((count(400), count(429)), (60, 2 * REQUESTS - 60), "{statuses:?}");
 }
 
-/// Sends 25 sign-ups with an empty body; returns how many the limit allows. A deployment allows 20.
+/// Sends 25 sign-ups with an empty body; returns how many of them the limit allows. A deployment
+/// allows 20.
 async fn sign_ups(command: &mut Command) -> usize {
     let gateway = Gateway::spawn(command);
     let project = gateway.line("Project");

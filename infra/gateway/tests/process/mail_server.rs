@@ -1,5 +1,5 @@
-//! If a project has its own mail server, a gateway sends the project's emails there; all others go
-//! to the inbox.
+//! If a project has a mail server, the gateway sends the project's emails to this server; all other
+//! emails go to the inbox.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -70,7 +70,7 @@ async fn emails_go_through_the_mail_server_of_their_project() {
     let message = tokio::task::spawn_blocking(move || messages.recv_timeout(Duration::from_secs(120))).await.unwrap().unwrap();
     assert!(message.contains("To: ada@example.com") && message.contains("From: Notes <notes@example.com>"), "{message}");
     let inbox = async |address: &str| gateway.get(&format!("/inbox/api/messages?to={address}")).await.text().await.unwrap();
-    // Both emails are sent concurrently, so the other one may arrive later.
+    // Both emails are sent at the same time, so the email in the inbox may arrive later.
     for _ in 0..1_200 {
         if inbox("charles@example.com").await.contains("\"subject\"") {
             break;

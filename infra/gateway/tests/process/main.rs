@@ -1,4 +1,4 @@
-//! The gateway as its users run it: its binary, ports, data folder, signals and command line.
+//! The gateway as its users run it: its program, ports, data folder, signals and command line.
 #![expect(clippy::unwrap_used, reason = "a test fails if something is missing")]
 #![expect(clippy::disallowed_methods, reason = "the gateway is on this machine")]
 

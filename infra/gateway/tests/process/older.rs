@@ -1,5 +1,5 @@
-//! The table from an older version, written by its `gateway export`. That version had no
-//! configuration levels, passkeys or webhooks. The export and its deployment secret are in
+//! A table of an older version, written by the `gateway export` of that version. That version did
+//! not have configuration levels, passkeys or webhooks. The export and its deployment secret are in
 //! `tests/older`.
 
 use std::path::Path;
@@ -16,7 +16,7 @@ const ADA: &str = "f17d6af7-8ed2-4079-aca2-db971f6a9a22";
 const BOB: &str = "0af565e4-1796-442d-a5c3-3b3975010bb6";
 const TEAM: &str = "4328e952-ca29-42b6-be74-b8ea43d30814";
 
-/// A gateway of this version with the older table.
+/// A gateway of the current version with the table of the older version.
 fn start(folder: &Folder) -> Gateway {
     let older = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/older");
     let imported = succeeds(&run(&["import", "--from", older, "--data", &folder.data()]));

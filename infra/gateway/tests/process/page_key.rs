@@ -1,5 +1,5 @@
-//! The page key for the console, the inbox and the outbox. It is required because a local caller
-//! may be a proxy that does not identify itself.
+//! The page key, which the console, the inbox and the outbox require. A local connection is not
+//! enough, because the caller may be a proxy that does not identify itself.
 
 use std::net::{IpAddr, UdpSocket};
 use std::os::unix::fs::PermissionsExt as _;
@@ -16,12 +16,12 @@ const PERSON: [(&str, &str); 3] = [("accept", "text/html,*/*;q=0.8"), ("user-age
 const PROGRAM: [(&str, &str); 1] = [("user-agent", "curl/8.5.0")];
 const PAGES: [&str; 4] = ["/", "/console", "/inbox", "/outbox"];
 
-/// The response to a request with only these headers, without the page key.
+/// The response to a request with these headers and without the page key.
 async fn get(gateway: &Gateway, path: &str, headers: &[(&str, &str)], more: &[(&str, &str)]) -> Response {
     gateway.send_without_key(Method::GET, path, &[headers, more].concat(), None).await
 }
 
-/// Asserts that a request is refused, and that the response reveals nothing from the pages.
+/// Asserts that a request is rejected, and that the response reveals nothing of the pages.
 async fn is_refused(gateway: &Gateway, path: &str, headers: &[(&str, &str)], more: &[(&str, &str)]) {
     let answer = get(gateway, path, headers, more).await;
     assert_eq!((answer.status().as_u16(), answer.headers().get("set-cookie")), (403, None), "{path} with {more:?}");
@@ -69,9 +69,9 @@ async fn without_the_key_pages_reveal_nothing_but_where_to_find_it() {
         let answer = gateway.send_without_key(method, path, &PROGRAM, Some(json!({ "read": true }))).await;
         assert_eq!(answer.status(), 403, "{path}");
     }
-    // A program that opens the link gets no cookie, because it is not a browser.
+    // A program that opens the link gets no cookie, because only browsers do.
     is_refused(&gateway, &format!("/inbox?key={key}"), &PROGRAM, &[]).await;
-    // Pages without the gateway's data are public.
+    // Pages that contain no data of the gateway are public.
     for path in ["/docs", "/docs/api", "/docs/errors", "/health", "/openapi.json"] {
         assert_eq!(get(&gateway, path, &PERSON, &[]).await.status(), 200, "{path}");
     }
@@ -91,7 +91,7 @@ async fn the_printed_link_sets_a_cookie_that_opens_all_pages() {
     ] {
         let answer = opened(&gateway, &path, &PERSON).await;
         let header = |name: &str| answer.headers()[name].to_str().unwrap();
-        // The console's token is in the fragment, which browsers do not send.
+        // The console's token is in the URL's fragment, which browsers do not send.
         let (location, token) = header("location").split_once('#').unwrap_or((header("location"), ""));
         assert!(token.is_empty() || token.len() == 43 && !key.contains(token), "{token}");
         let to = if token.is_empty() { location.to_owned() } else { format!("{location}#TOKEN") };
@@ -114,8 +114,8 @@ async fn the_printed_link_sets_a_cookie_that_opens_all_pages() {
         assert_eq!(get(gateway, MESSAGES, &own_page, &[("cookie", cookie)]).await.status(), 200);
     };
     opens(&gateway).await;
-    // Only browsers have the cookie. A request with the cookie is rejected if it does not look like
-    // one from a browser, comes from another site or a proxy, or names a foreign host.
+    // The cookie is accepted only from browsers. A request with the cookie is rejected if it does
+    // not look like a browser's, comes from another site or a proxy, or names a foreign host.
     is_refused(&gateway, MESSAGES, &PROGRAM, &[("cookie", cookie)]).await;
     for (name, value) in [("sec-fetch-site", "cross-site"), ("origin", "http://evil.test"), ("host", "evil.test"), ("via", "1.1 x")] {
         assert_eq!(get(&gateway, "/inbox", &[PERSON[0], PERSON[1]], &[("cookie", cookie), (name, value)]).await.status(), 403, "{name}");
@@ -124,8 +124,8 @@ async fn the_printed_link_sets_a_cookie_that_opens_all_pages() {
         assert_eq!((answer.status().as_u16(), answer.headers().get("set-cookie")), (403, None), "{name}");
     }
     drop(gateway);
-    // The cookie stays valid after a restart on the same port, because neither the key nor the
-    // cookie's name, which contains the port, changes.
+    // The cookie stays valid after a restart on the same port, because the restart changes neither
+    // the key nor the cookie's name, which contains the port.
     let port = cookie.split_once('=').unwrap().0.rsplit_once('_').unwrap().1;
     let again = Gateway::spawn(&mut self::gateway(&["--data", &folder.data(), "--port", port]));
     opens(&again).await;
@@ -143,8 +143,8 @@ async fn a_program_sends_the_key_from_keys_env() {
     let bearer = format!("Bearer {key}");
     let inbox = get(&gateway, MESSAGES, &PROGRAM, &[("authorization", &bearer)]).await;
     assert_eq!((inbox.status().as_u16(), inbox.json::<Value>().await.unwrap()["total"].clone()), (200, json!(0)));
-    // Even with the key, a request is rejected if it comes from another site, or looks like an old
-    // browser's.
+    // Even with the key, a request is rejected if it comes from another site or looks like that of
+    // an old browser.
     for (name, value) in [("user-agent", "Mozilla/5.0"), ("origin", "http://evil.test"), ("sec-fetch-site", "cross-site")] {
         let answer = get(&gateway, MESSAGES, &[("authorization", &bearer)], &[(name, value)]).await;
         assert_eq!(answer.status(), 403, "{name}: {value}");
@@ -204,7 +204,8 @@ fn the_link_points_to_this_machine_whatever_the_api_url_is() {
     assert!(public.line("Start page").starts_with("http://localhost:") && public.line("Docs") == "https://auth.example.com/docs");
 }
 
-/// An address of this machine other than loopback, if there is one, found without sending anything.
+/// An address of this machine that is not loopback, if there is one. Finding the address sends
+/// nothing over the network.
 fn network_address() -> Option<IpAddr> {
     let socket = UdpSocket::bind("0.0.0.0:0").ok()?;
     socket.connect("198.51.100.1:9").ok()?;
@@ -220,8 +221,8 @@ async fn remote_addresses_see_pages_only_if_enabled_and_with_the_key() {
     let by_variable = Gateway::spawn(self::gateway(&start).env("GATELET_REMOTE_PAGES", "1"));
     for (mut gateway, opens) in [(closed, 403), (by_option, 200), (by_variable, 200)] {
         let bearer = format!("Bearer {}", gateway.page_key());
-        // A gateway in a container sees a browser on the container's host like this: it connects
-        // from a network address, and uses a local name.
+        // To a gateway in a container, a browser on the container's host looks like this: it
+        // connects from a network address, but uses a local name.
         let host = format!("localhost:{}", gateway.port());
         gateway.url = format!("http://{address}:{}", gateway.port());
         let asked = async |host: &str, more: &[(&str, &str)]| {

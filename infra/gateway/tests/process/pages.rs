@@ -51,7 +51,7 @@ async fn emails_are_listed_newest_first_and_can_be_deleted() {
     assert_eq!(recipients(&messages(&gateway, "?to=Ada%40example.com").await).len(), 2);
     assert_eq!(messages(&gateway, "?to=nobody@example.com").await.len(), 0);
 
-    // Emails survive a restart. Deleted ones do not reappear.
+    // Emails survive a restart. Deleted emails do not reappear.
     gateway.signal("KILL");
     gateway.wait();
     let gateway = Gateway::start(&folder.data());
@@ -62,7 +62,7 @@ async fn emails_are_listed_newest_first_and_can_be_deleted() {
     assert_eq!(messages(&Gateway::start(&folder.data()), "").await.len(), 0);
 }
 
-/// Headers of a browser that opens a page.
+/// Headers that a browser sends when it opens a page.
 const PERSON: [(&str, &str); 3] = [("accept", "text/html,*/*;q=0.8"), ("user-agent", "Mozilla/5.0"), ("sec-fetch-site", "none")];
 const PRIVATE: [&str; 4] = ["/", "/console", "/inbox", "/outbox"];
 const PUBLIC: [&str; 6] =
@@ -99,7 +99,7 @@ async fn pages_run_no_inline_scripts_and_load_only_local_assets() {
                 (200, "public, max-age=31536000, immutable")
             );
         }
-        // An unchanged page is not sent again.
+        // A page that has not changed is not sent again.
         let again = gateway.send(Method::GET, path, &[PERSON[0], PERSON[1], PERSON[2], ("if-none-match", &etag)], None).await;
         assert_eq!(again.status(), 304, "{path}");
     }
@@ -138,9 +138,9 @@ async fn unknown_paths_answer_people_with_a_page_and_programs_with_the_api_error
     let error = gateway.get("/nothing").await;
     assert_eq!(error.status(), 404);
     assert_eq!(error.json::<Value>().await.unwrap()["error"]["code"], "route_not_found");
-    // Where people get the console, programs get the public start page of the site.
+    // Programs get the public start page of the site at the URLs where people get the console.
     assert_site(&gateway.get("/").await.text().await.unwrap());
-    // API paths answer with the API's error, even for browsers.
+    // API paths respond with the API's error, even to browsers.
     assert_eq!(page(&gateway, "/api/v1/nothing").await.headers()["content-type"], "application/json; charset=utf-8");
 }
 
@@ -172,10 +172,10 @@ async fn the_inbox_answers_only_to_loopback_names() {
         }
     }
     assert_eq!(gateway.send(Method::DELETE, MESSAGES, &[("host", "evil.test")], None).await.status(), 403);
-    // Pages of other origins cannot read the response either.
+    // Pages of other origins also cannot read the response.
     let foreign = gateway.send(Method::GET, MESSAGES, &[("origin", "https://evil.test")], None).await;
     assert!(foreign.headers().get("access-control-allow-origin").is_none());
-    // The API answers requests for any host.
+    // The API accepts requests for any host.
     assert_eq!(gateway.send(Method::GET, "/health", &[("host", "evil.test")], None).await.status(), 200);
 }
 
@@ -189,7 +189,7 @@ async fn the_outbox_page_works_only_on_this_machine() {
     let list = page(&gateway, "/outbox").await.text().await.unwrap().replace("&#x2f;", "/");
     assert!(list.contains("ada@example.com") && list.contains(&path), "{list}");
     assert!(page(&gateway, &path).await.text().await.unwrap().contains("ada@example.com"));
-    // The inbox shows the email as it arrived; the outbox hides its code.
+    // The inbox shows the email as it arrived, whereas the outbox hides the code.
     let text = message["text"].as_str().unwrap();
     let code = text.split(|c: char| !c.is_ascii_alphanumeric()).find(|word| word.len() == 45).unwrap();
     for path in ["/outbox", &path, &format!("{path}/html")] {
@@ -209,7 +209,7 @@ async fn the_outbox_page_works_only_on_this_machine() {
     {
         assert_eq!(send(&[header]).await.status(), 403, "{header:?}");
     }
-    // A sent email cannot be cancelled, and the page says so.
+    // An email that has been sent cannot be cancelled, as the page says.
     let refused = send(&[("sec-fetch-site", "same-origin"), ("origin", &gateway.url)]).await;
     assert_eq!(refused.status(), 409);
     assert!(refused.text().await.unwrap().contains("role=\"alert\""));

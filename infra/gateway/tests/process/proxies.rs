@@ -1,4 +1,4 @@
-//! `--trusted-proxy`: proxies that may report the client's address.
+//! `--trusted-proxy`: names proxies that may report the client's address.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ async fn without_a_trusted_proxy_forwarded_addresses_are_ignored() {
     let gateway = strict(&[]);
     assert_eq!(sign_up(&gateway, Some("203.0.113.1")).await.0, 200);
     assert_eq!(sign_up(&gateway, Some("203.0.113.2")).await.0, 429);
-    // The header is also ignored if only other proxies are trusted.
+    // The header is also ignored if only other addresses are trusted.
     let gateway = strict(&["--trusted-proxy", "10.0.0.0/8"]);
     assert_eq!(sign_up(&gateway, Some("203.0.113.1")).await.0, 200);
     assert_eq!(sign_up(&gateway, Some("203.0.113.2, 10.0.0.1")).await.0, 429);
@@ -39,10 +39,10 @@ async fn the_address_seen_by_the_outermost_trusted_proxy_is_used() {
         let (status, user) = sign_up(&gateway, Some("203.0.113.1")).await;
         assert_eq!(status, 200, "{user}");
         assert_eq!(sign_up(&gateway, Some("203.0.113.1")).await.0, 429);
-        // Entries sent by the client are to the left of the one appended by the proxy.
+        // Entries that the client has sent are to the left of the entry that the proxy appends.
         assert_eq!(sign_up(&gateway, Some("203.0.113.7, 203.0.113.1")).await.0, 429);
         assert_eq!(sign_up(&gateway, Some("203.0.113.1, 203.0.113.2, 10.1.2.3")).await.0, 200);
-        // Without a valid entry, the proxy's own address counts.
+        // Without a valid entry, the proxy's address counts as the client's.
         assert_eq!((sign_up(&gateway, None).await.0, sign_up(&gateway, Some("unknown")).await.0), (200, 429));
 
         let project = gateway.line("Project");

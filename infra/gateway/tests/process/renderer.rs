@@ -1,4 +1,4 @@
-//! Malicious templates, rendered in a separate process.
+//! Malicious templates, which are rendered in a separate process.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Folder, Gateway};
 
-/// Renders a source as a preview for an administrator.
+/// Renders a template source as a preview for an administrator.
 async fn render(gateway: &Gateway, source: &str) -> (u16, Value) {
     let (project, key) = (gateway.line("Project"), gateway.line("Admin key"));
     let headers = [("x-stack-project-id", &*project), ("x-stack-access-type", "admin"), ("x-stack-super-secret-admin-key", &*key)];
@@ -39,13 +39,13 @@ async fn a_template_that_exhausts_memory_time_or_stack_fails_alone() {
         let (status, answer) = render(&gateway, "<p>{{ variables.x|length }}</p>").await;
         assert_eq!((status, answer["html"].as_str()), (200, Some("<p>1000</p>")), "after {what}: {answer}");
     }
-    // The gateway itself did not use the memory denied to its renderer.
+    // The gateway's process did not use the memory that its renderer was denied.
     let status = std::fs::read_to_string(format!("/proc/{}/status", gateway.process())).unwrap_or_default();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok());
     assert!(peak.is_none_or(|kilobytes| kilobytes < 512 * 1024), "{peak:?} kB");
 }
 
-/// The ids of this process's children.
+/// The ids of the child processes of this process.
 #[cfg(target_os = "linux")]
 fn children(process: u32) -> Vec<String> {
     let parent = |id: &u32| {

@@ -1,4 +1,4 @@
-//! `gateway reseal`, after a gateway's deployment secret has been replaced.
+//! `gateway reseal` after the deployment secret of a gateway has been replaced.
 
 use std::process::Command;
 use std::time::Duration;
@@ -21,7 +21,7 @@ fn step_now() -> i64 {
     Clock::system().now().as_second() / 30
 }
 
-/// An authenticator app's code in a time step.
+/// The code of an authenticator app in a time step.
 fn code(step: i64) -> String {
     let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, APP_SECRET), &step.to_be_bytes());
     let offset = usize::from(tag.as_ref()[19] & 15);
@@ -29,7 +29,7 @@ fn code(step: i64) -> String {
     format!("{:06}", number % 1_000_000)
 }
 
-/// A command on this data with a current secret and optionally a previous one.
+/// A command on this data with a current secret and, optionally, a previous secret.
 fn with_secrets(data: &str, arguments: &[&str], current: &str, previous: Option<&str>) -> Command {
     let mut command = gateway(&[arguments, &["--data", data]].concat());
     command.env("GATELET_SECRET", current);
@@ -54,7 +54,7 @@ async fn prepare(data: &str) -> String {
     sign_with_rsa(&gateway, data, &project).await;
     let provider = r#"config.oauth_providers=[{"id":"github","client_id":"x","client_secret":"the-secret"}]"#;
     succeeds(&end_of(&mut with_secrets(data, &["project", "set", &project, provider], OLD, None)));
-    // The gateway links the audit trail before it exits.
+    // Before the gateway exits, it links the audit trail.
     gateway.signal("INT");
     assert!(gateway.wait().0.success());
     project
@@ -72,7 +72,7 @@ async fn sign_with_rsa(gateway: &Gateway, data: &str, project: &str) {
     }
 }
 
-/// Waits until all emails have been sent, because queued emails contain sealed codes too.
+/// Waits until all emails have been sent, because queued emails also contain sealed codes.
 async fn wait_for_emails(gateway: &Gateway, data: &str, project: &str) {
     let key = variable(&std::fs::read_to_string(format!("{data}/keys.env")).unwrap(), "GATELET_SECRET_SERVER_KEY");
     let server = [("x-stack-project-id", project), ("x-stack-access-type", "server"), ("x-stack-secret-server-key", key.as_str())];
@@ -87,8 +87,8 @@ async fn wait_for_emails(gateway: &Gateway, data: &str, project: &str) {
     panic!("emails are still waiting");
 }
 
-/// Signs in with the password and the authenticator app's current code; retries if the code expired
-/// in transit.
+/// Signs in with the password and the current code of the authenticator app; retries if the code
+/// expired on the way.
 async fn sign_in(gateway: &Gateway, project: &str) -> (u16, Value) {
     loop {
         let body = json!({ "email": EMAIL, "password": "correct horse battery" });
@@ -119,12 +119,13 @@ async fn after_resealing_the_new_secret_opens_everything() {
     let again = succeeds(&reseal(NEW, Some(OLD)));
     assert!(again.starts_with("Resealed: 0; already sealed with the current secret: 3\n"), "{again}");
     assert!(again.contains("Trail links re-authenticated: 0; "), "{again}");
-    // The command also works without the previous secret, so that secret is no longer needed.
+    // The command also works without the previous secret, which proves that this secret is no
+    // longer needed.
     assert_eq!(succeeds(&reseal(NEW, None)), again);
 
     let (status, signed_in) = sign_in(&start(&data, NEW), &project).await;
     assert_eq!(status, 200, "{signed_in}");
-    // The header with `at+jwt` and `RS256`, in base64.
+    // The base64 form of the header with `at+jwt` and `RS256`.
     let header = "eyJ0eXAiOiJhdCtqd3QiLCJhbGciOiJSUzI1NiIs";
     assert!(signed_in["access_token"].as_str().unwrap().starts_with(header), "{signed_in}");
     assert!(fails(&reseal(OLD, None)).contains("3 sealed values"));

@@ -97,7 +97,8 @@ async fn the_environment_sets_the_project_and_its_keys() {
     }
 }
 
-/// A shell that has sourced another folder's `keys.env` must not replace this folder's project.
+/// A shell that has sourced the `keys.env` of another folder must not replace this folder's
+/// project.
 #[tokio::test]
 async fn the_project_of_a_folder_is_not_exchanged() {
     let folder = Folder::new("exchanged");
@@ -117,7 +118,7 @@ async fn the_project_of_a_folder_is_not_exchanged() {
     assert!(error.contains("is missing: restore the file, or set GATELET_SECRET to its content"), "{error}");
 }
 
-/// Whether a server key works for the project `internal`.
+/// Whether the project `internal` accepts a server key.
 async fn opens_internal(gateway: &Gateway, key: &str) -> bool {
     let headers = [("x-stack-project-id", "internal"), ("x-stack-access-type", "server"), ("x-stack-secret-server-key", key)];
     gateway.send(Method::GET, "/api/v1/users", &headers, None).await.status() == 200
@@ -138,7 +139,7 @@ async fn the_first_start_creates_internal_and_the_environment_replaces_its_keys(
         let gateway = start(&key);
         assert!(opens_internal(&gateway, &key).await && !opens_internal(&gateway, old).await, "{key} and {old}");
     }
-    // Keys stay valid when the environment no longer sets them.
+    // Keys stay valid when the environment no longer contains them.
     let again = Gateway::start(&folder.data());
     assert!(opens_internal(&again, "another-key").await);
     drop(again);
@@ -205,7 +206,7 @@ async fn a_running_request_finishes_before_shutdown() {
     );
     let (first, rest) = body.split_at(10);
     stream.write_all(format!("{head}{first}").as_bytes()).unwrap();
-    // Once this second connection has been answered, the gateway has also read the first one.
+    // Once this second connection has got a response, the gateway has also read the first one.
     assert_eq!(gateway.get("/health").await.status(), 200);
     gateway.signal("TERM");
     assert!(gateway.next_line().starts_with("Stopping"));
@@ -253,7 +254,7 @@ async fn closing_its_standard_output_does_not_stop_the_gateway() {
     let mut gateway = Gateway::start(&folder.data());
     gateway.close_output();
     assert_eq!(gateway.get("/health").await.status(), 200);
-    // The gateway prints a line when it stops; that must not fail.
+    // When the gateway stops, it prints a line, which must not fail.
     gateway.signal("TERM");
     let (status, stderr) = gateway.wait();
     assert!(status.success() && !stderr.contains("panicked"), "{status}: {stderr}");

@@ -1,5 +1,5 @@
-//! Requests with an ambiguous end (RFC 9112 §11.2): a proxy in front of the gateway could take part
-//! of one client's request for another client's.
+//! Requests whose end is ambiguous (RFC 9112 §11.2). A proxy in front of the gateway could take a
+//! part of one client's request for the request of another client.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use crate::support::{Gateway, gateway};
 
-/// Everything the server sends until it closes the connection, or is silent for a second after this
-/// many responses.
+/// Everything that the server sends until it closes the connection or, after this many responses,
+/// sends nothing for a second.
 fn answers(port: u16, request: &str, expected: usize) -> String {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
@@ -27,7 +27,7 @@ fn statuses(answers: &str) -> Vec<&str> {
     answers.split("HTTP/1.1 ").skip(1).filter_map(|answer| answer.get(..3)).collect()
 }
 
-/// Checks cases concurrently, because each waits for more responses.
+/// Checks the cases at the same time, because each one waits for more responses.
 fn at_once<T: Send>(cases: impl IntoIterator<Item = T>, check: impl Fn(T) + Sync) {
     std::thread::scope(|scope| {
         for case in cases {
@@ -36,7 +36,8 @@ fn at_once<T: Send>(cases: impl IntoIterator<Item = T>, check: impl Fn(T) + Sync
     });
 }
 
-/// A request hidden in another one's body. If executed, it would get status 200.
+/// A request that is hidden in the body of another request. If the hidden request were executed, it
+/// would get the status 200.
 const HIDDEN: &str = "GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n";
 
 #[test]
@@ -61,8 +62,8 @@ fn a_request_with_ambiguous_length_is_rejected() {
         assert!(!statuses(&answers).contains(&"200"), "{what}: the hidden request is answered: {answers}");
         assert!(statuses(&answers).len() <= 1, "{what}: {answers}");
     });
-    // If a request has both length and chunks, the chunks count (RFC 9112 §6.3), and the connection
-    // is closed afterwards.
+    // If a request has both a length and chunks, the chunks count (RFC 9112 §6.3), and the
+    // connection is closed after the response.
     let both = format!("{head}content-length: {}\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n{HIDDEN}", length + 5);
     let answers = answers(gateway.port(), &both, 1);
     assert!(!statuses(&answers).contains(&"200"), "{answers}");

@@ -1,4 +1,5 @@
-//! The processes and folders of a test. They are killed and removed when the test ends.
+//! The processes and folders that a test uses. When the test ends, the processes are killed and the
+//! folders are removed.
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ use std::time::Duration;
 use reqwest::{Client, Method, Response};
 use serde_json::{Value, json};
 
-/// A test's folder, initially empty, and removed afterwards.
+/// The folder of a test, which is empty at first and removed afterwards.
 pub(crate) struct Folder(PathBuf);
 
 impl Folder {
@@ -42,14 +43,14 @@ impl Drop for Folder {
     }
 }
 
-/// The binary with an empty environment.
+/// The gateway's program with an empty environment.
 pub(crate) fn gateway(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_gateway"));
     command.args(arguments).env_clear().stdin(Stdio::null());
     command
 }
 
-/// How long a command may run. Commands are quick, but the machine may be busy.
+/// How long a command may run. Commands are quick, but the machine can be busy.
 const END: Duration = Duration::from_secs(120);
 
 /// Runs a command until it exits.
@@ -70,14 +71,14 @@ pub(crate) fn end_of(command: &mut Command) -> Output {
     }
 }
 
-/// The output of a command that must succeed.
+/// The output of a command, which must succeed.
 pub(crate) fn succeeds(output: &Output) -> String {
     assert!(output.status.success(), "{output:?}");
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-/// The single error line of a command that must fail. Before it, there may be a line with the data
-/// or deployment that the command uses by default.
+/// The single error line of a command, which must fail. Before the error, there can be a line that
+/// names the data or deployment that the command uses by default.
 pub(crate) fn fails(output: &Output) -> String {
     let stderr = String::from_utf8(output.stderr.clone()).unwrap();
     let stderr = match stderr.split_once('\n') {
@@ -97,9 +98,9 @@ pub(crate) fn variable(text: &str, name: &str) -> String {
     line.unwrap_or_else(|| panic!("no {name} in {text}")).to_owned()
 }
 
-/// A client for plain HTTP; reqwest requires a TLS provider anyway.
+/// A client for plain HTTP. Even so, reqwest requires a TLS provider.
 fn http_client() -> Client {
-    // Fails if another test has already installed a provider.
+    // The installation fails if another test has already installed a provider.
     let _ = rustls::crypto::ring::default_provider().install_default();
     Client::new()
 }
@@ -114,8 +115,8 @@ pub(crate) struct Gateway {
 }
 
 impl Gateway {
-    /// Starts a gateway on a free port with this data, and waits until it has printed its URL and
-    /// its keys or where they are.
+    /// Starts a gateway on a free port with this data. Waits until it has printed its URL, and its
+    /// keys or the place where they are.
     pub(crate) fn start(data: &str) -> Self {
         Self::spawn(&mut gateway(&["--data", data, "--listen", "127.0.0.1:0"]))
     }
@@ -136,13 +137,13 @@ impl Gateway {
         Self { child, stdout, printed, url, http: http_client() }
     }
 
-    /// The value of a line that the gateway printed when it started, without the line's label.
+    /// The value of a line that the gateway printed when it started, without the label of the line.
     pub(crate) fn line(&self, name: &str) -> String {
         let line = self.printed.lines().find_map(|line| line.trim().strip_prefix(name));
         line.unwrap_or_else(|| panic!("no {name} in {}", self.printed)).trim().to_owned()
     }
 
-    /// The variables that a process needs to reach the table, if it is served.
+    /// The variables that a process needs to reach the table, if it is served on a port.
     pub(crate) fn table_variables(&self) -> [(&'static str, String); 4] {
         [
             ("AWS_ENDPOINT_URL", self.line("DynamoDB")),
@@ -152,7 +153,7 @@ impl Gateway {
         ]
     }
 
-    /// Opens sign-up for the project `internal`, as the gateway's operator would.
+    /// Opens sign-up for the project `internal`, as an operator of the gateway would.
     pub(crate) async fn open_internal(&self) {
         let key = self.line("Internal admin");
         let headers = [("x-stack-project-id", "internal"), ("x-stack-access-type", "admin"), ("x-stack-super-secret-admin-key", &*key)];
@@ -164,14 +165,14 @@ impl Gateway {
         self.url.rsplit_once(':').unwrap().1.parse().unwrap()
     }
 
-    /// The page key, from the link printed at startup.
+    /// The page key in the link that the gateway printed when it started.
     pub(crate) fn page_key(&self) -> String {
         let link = self.line("Start page");
         link.split_once("/?key=").unwrap_or_else(|| panic!("no key in {link}")).1.to_owned()
     }
 
-    /// Sends a request. Requests for protected pages get the page key, in the form used by
-    /// programs.
+    /// Sends a request. Requests for protected pages contain the page key in the form that programs
+    /// use.
     pub(crate) async fn send(&self, method: Method, path: &str, headers: &[(&str, &str)], body: Option<Value>) -> Response {
         let is_private = path == "/" || path.starts_with("/console") || path.starts_with("/inbox") || path.starts_with("/outbox");
         if !is_private || !self.printed.contains("/?key=") {
@@ -203,7 +204,7 @@ impl Gateway {
         (answer.status().as_u16(), answer.json().await.unwrap())
     }
 
-    /// Signs up a user with the password `correct horse battery`; returns the access token.
+    /// Signs up a user with the password `correct horse battery`; returns the user's access token.
     pub(crate) async fn sign_up(&self, project: &str, email: &str) -> String {
         let body = json!({ "email": email, "password": "correct horse battery" });
         let (status, user) = self.client(project, Method::POST, "/api/v1/auth/password/sign-up", Some(body)).await;
@@ -234,15 +235,15 @@ impl Gateway {
         line
     }
 
-    /// Closes the pipe of the gateway's output, as `| head` does.
+    /// Closes the pipe for the gateway's output, as `| head` does.
     pub(crate) fn close_output(&mut self) {
         let mut nobody = Command::new("true").stdout(Stdio::piped()).spawn().unwrap();
         self.stdout = BufReader::new(nobody.stdout.take().unwrap());
         nobody.wait().unwrap();
     }
 
-    /// Waits until a worker stops at the place named by `GATELET_STOP_AT`, and kills the gateway
-    /// with SIGKILL.
+    /// Waits until a worker stops at the place named by `GATELET_STOP_AT`, and then kills the
+    /// gateway with SIGKILL.
     pub(crate) async fn killed_where_it_stops(mut self, place: &str) {
         let mut stderr = BufReader::new(self.child.stderr.take().unwrap());
         let wanted = format!("stopped at {place}");
@@ -261,7 +262,7 @@ impl Gateway {
         assert!(!self.child.wait().unwrap().success());
     }
 
-    /// Waits until the gateway exits; returns its status and its standard error.
+    /// Waits until the gateway exits; returns its exit status and its standard error.
     pub(crate) fn wait(mut self) -> (ExitStatus, String) {
         let mut stderr = String::new();
         self.child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();

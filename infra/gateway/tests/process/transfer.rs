@@ -13,7 +13,8 @@ fn account() -> Value {
     json!({ "email": ADA, "password": "correct horse battery", "verification_callback_url": "http://localhost:3000/verify" })
 }
 
-/// Starts a gateway with an account; returns the gateway's project and the account's refresh token.
+/// Starts a gateway with one account; returns the gateway's project and the refresh token of the
+/// account.
 async fn with_an_account(data: &str) -> (String, String) {
     let gateway = Gateway::start(data);
     let project = gateway.line("Project");
@@ -47,8 +48,8 @@ async fn accounts_and_sessions_work_after_a_transfer_to_another_table() {
         let mut command = gateway(&[&["import", "--from", &export, "--table", "gatelet"], more].concat());
         end_of(command.envs(other.table_variables()))
     };
-    // The other gateway already has content and its own project `internal`. Without `--overwrite`,
-    // both are kept.
+    // The other gateway already has content, and a different project `internal`. Without
+    // `--overwrite`, the import keeps both.
     let refused = fails(&import(&[]));
     assert!(refused.contains("exist and differ") && refused.contains("they were kept"), "{refused}");
     works(&other, &project, &refresh_token).await;
@@ -62,7 +63,7 @@ async fn an_export_that_was_stopped_before_its_first_page_can_be_continued() {
     let folder = Folder::new("transfer-first");
     let (data, export) = (folder.data(), folder.path("export"));
     with_an_account(&data).await;
-    // Nothing listens at the table's address, so the export ends before the first page.
+    // Nothing listens at the address of the table, so the export ends before the first page.
     let mut unreachable = gateway(&["export", "--to", &export, "--table", "gatelet"]);
     unreachable.env("AWS_ENDPOINT_URL", "http://127.0.0.1:9").env("AWS_REGION", "local");
     fails(&end_of(unreachable.env("AWS_ACCESS_KEY_ID", "none").env("AWS_SECRET_ACCESS_KEY", "none")));
@@ -77,7 +78,7 @@ async fn an_interrupted_transfer_resumes_and_existing_items_are_kept() {
     let folder = Folder::new("transfer-again");
     let (data, copy, export) = (folder.data(), folder.path("copy"), folder.path("export"));
     let (project, refresh_token) = with_an_account(&data).await;
-    // Leaves the export as if the power had failed in the middle of a page.
+    // Leaves the export in the state after a power failure in the middle of a page.
     folder.write("export/items.jsonl", "{\"Item\": {\"pk");
     folder.write("export/export.json", r#"{ "items": 0, "bytes": 0, "next": null, "sha256": null }"#);
     assert!(fails(&run(&["import", "--from", &export, "--data", &copy])).contains("is incomplete"));
@@ -103,7 +104,7 @@ async fn data_is_served_only_with_its_own_deployment_secret() {
     let first = Gateway::start(&data);
     let project = first.line("Project");
     let signed_up = first.client(&project, Method::POST, "/api/v1/auth/password/sign-up", Some(account())).await.1;
-    // The gateway links the audit trail before it exits.
+    // Before the gateway exits, it links the audit trail.
     first.signal("INT");
     assert!(first.wait().0.success());
     succeeds(&run(&["export", "--to", &export, "--data", &data]));
@@ -126,7 +127,7 @@ async fn data_is_served_only_with_its_own_deployment_secret() {
     let (lost, token) = (folder.path("lost"), signed_up["refresh_token"].as_str().unwrap());
     succeeds(&run(&["import", "--from", &export, "--data", &lost]));
     for _ in 0..2 {
-        // At the second start, folder and data have different secrets.
+        // At the second start, the folder and the data have different secrets.
         works(&Gateway::spawn(gateway(&["--data", &lost, "--port", "0"]).arg("--secret-lost")), &project, token).await;
     }
     std::fs::copy(Path::new(&data).join("secret"), &file).unwrap();

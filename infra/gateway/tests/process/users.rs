@@ -1,4 +1,4 @@
-//! `gateway user create`, and sign-up at the project `internal`.
+//! `gateway user create`, and sign-up for the project `internal`.
 
 use std::process::{Command, Output, Stdio};
 
@@ -38,7 +38,8 @@ async fn sign_up_at_internal_is_closed_until_the_operator_opens_it() {
     let refused = internal(&gateway, ANONYMOUS, json!({})).await;
     assert_eq!((refused.0, &refused.1["code"]), (400, &json!("SIGN_UP_NOT_ENABLED")));
 
-    // The first user is created while the gateway runs, and gets a team that may own projects.
+    // The first user is created while the gateway runs. The user gets a team, which may own
+    // projects.
     let printed = succeeds(&run(&["user", "create", "Ada@Example.com", "--data", &data]));
     let (status, ada) = internal(&gateway, SIGN_IN, account("ada@example.com", password(&printed))).await;
     assert_eq!(status, 200, "{ada}");
@@ -49,13 +50,14 @@ async fn sign_up_at_internal_is_closed_until_the_operator_opens_it() {
 
     succeeds(&run(&["project", "set", "internal", "config.sign_up_enabled=true", "--data", &data]));
     assert_eq!(internal(&gateway, SIGN_UP, account("bob@example.com", PASSWORD)).await.0, 200);
-    // This project has no anonymous users, even while sign-up is open.
+    // This project allows no anonymous users, even while its sign-up is open.
     assert_eq!(internal(&gateway, ANONYMOUS, json!({})).await.1["code"], "SIGN_UP_NOT_ENABLED");
     drop(gateway);
     // The setting survives a restart.
     let again = Gateway::start(&data);
     assert_eq!(internal(&again, SIGN_UP, account("cleo@example.com", PASSWORD)).await.0, 200);
-    // The operator can also open sign-up through the API, for example of a gateway in memory.
+    // The operator can also open sign-up through the API, for example if the gateway keeps its data
+    // in memory.
     let memory = Gateway::spawn(&mut crate::support::gateway(&["--memory", "--listen", "127.0.0.1:0"]));
     assert_eq!(internal(&memory, SIGN_UP, account("bob@example.com", PASSWORD)).await.0, 400);
     memory.open_internal().await;

@@ -1,6 +1,6 @@
-//! A gateway killed while it records and delivers webhook events, while a retry waits, and while an
-//! endpoint is off: each event arrives at least once, and a user's events arrive in order. Also
-//! tests a gateway's connections to many endpoints.
+//! Kills a gateway while it records and delivers webhook events, while a retry waits, and while an
+//! endpoint is switched off. Each event arrives at least once, and the events of a user arrive in
+//! order. Also tests a gateway's connections to many endpoints.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,10 +20,10 @@ use tokio::net::{TcpListener, TcpStream};
 use crate::support::{Folder, Gateway, gateway, variable};
 
 const ENDPOINTS: &str = "/api/v1/internal/webhook-endpoints";
-/// The number of users created and renamed. Every second one is also deleted.
+/// The number of users that are created and renamed. Every second user is also deleted.
 const USERS: usize = 408;
-/// The places where the gateway is killed, one per start. The number after the colon counts
-/// deliveries (or claims of an endpoint) since its start.
+/// The places at which the gateway is killed, one per start. The number after the colon counts
+/// deliveries, or claims of an endpoint, since the gateway's start.
 const PLACES: [&str; 12] = [
     "recording:3",
     "recorded:3",
@@ -39,18 +39,18 @@ const PLACES: [&str; 12] = [
     "claimed-endpoint:2",
 ];
 
-/// A receiver that keeps accepted events.
+/// A receiver that keeps the events it accepts.
 #[derive(Clone, Default)]
 struct Receiver {
     arrived: Arc<Mutex<Vec<Value>>>,
-    /// The ids of refused messages, each once.
+    /// The ids of the messages that were rejected, each once.
     refused: Arc<Mutex<BTreeSet<String>>>,
-    /// Whether each message is refused when it first arrives.
+    /// Whether each message is rejected when it first arrives.
     refuses_first: bool,
 }
 
 impl Receiver {
-    /// Starts a receiver; returns its URL.
+    /// Starts a receiver; returns the receiver's URL.
     async fn start(refuses_first: bool) -> (String, Self) {
         let receiver = Self { refuses_first, ..Self::default() };
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -69,7 +69,7 @@ impl Receiver {
         StatusCode::NO_CONTENT
     }
 
-    /// The types of each user's events, in the order of first arrival.
+    /// The types of each user's events, in the order in which they first arrived.
     fn by_user(&self) -> BTreeMap<String, Vec<String>> {
         let mut by_user: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for event in self.arrived.lock().unwrap().iter() {
@@ -132,7 +132,7 @@ impl Service {
         answer.json().await.unwrap()
     }
 
-    /// Creates an endpoint for user events; returns its path.
+    /// Creates an endpoint for user events; returns the endpoint's path.
     async fn endpoint(&self, gateway: &Gateway, url: &str) -> String {
         let wanted = json!({ "url": url, "event_types": ["user.created", "user.updated", "user.deleted"] });
         let created = self.call(gateway, Method::POST, ENDPOINTS, wanted).await;
@@ -147,7 +147,7 @@ impl Service {
         id
     }
 
-    /// The number of waiting deliveries.
+    /// The number of deliveries that are waiting.
     async fn pending(&self, gateway: &Gateway, endpoint: &str) -> usize {
         let path = format!("{endpoint}/deliveries?status=pending&limit=100");
         self.call(gateway, Method::GET, &path, json!({})).await["items"].as_array().unwrap().len()
@@ -163,7 +163,7 @@ async fn a_gateway_killed_at_every_step_loses_no_event_of_a_thousand_changes() {
     drop(first);
     for (round, place) in PLACES.iter().enumerate() {
         let gateway = service.start(Some(place));
-        // Requests go on while the worker is stopped.
+        // Requests are still handled while the worker is stopped.
         for number in 0..USERS / PLACES.len() {
             let is_deleted = number % 2 == 0;
             let id = service.user(&gateway, &format!("{round} {number}")).await;
@@ -195,9 +195,9 @@ async fn a_gateway_killed_at_every_step_loses_no_event_of_a_thousand_changes() {
 async fn retries_that_wait_and_an_endpoint_that_is_off_outlast_a_kill() {
     let (service, (url, receiver)) = (Service::new("webhook-retries"), Receiver::start(true).await);
     let mut users = Vec::new();
-    // The events of five users are recorded, and the first event of each user is refused. Five
-    // other users' events are still unrecorded when the endpoint is switched off and the gateway is
-    // killed.
+    // The events of five users are recorded, and the first event of each user is rejected. When the
+    // endpoint is switched off and the gateway is killed, the events of five other users are not
+    // yet recorded.
     let first = service.start(Some("recording:11"));
     let endpoint = service.endpoint(&first, &url).await;
     for number in 0..5 {
@@ -210,13 +210,14 @@ async fn retries_that_wait_and_an_endpoint_that_is_off_outlast_a_kill() {
     service.call(&first, Method::PATCH, &endpoint, json!({ "enabled": false })).await;
     first.killed_where_it_stops("recording").await;
 
-    // Killed again when everything is recorded and is waiting for the endpoint.
+    // The gateway is killed again when everything is recorded and is waiting for the endpoint.
     let second = service.start(None);
     until(async || service.pending(&second, &endpoint).await == 20).await;
     assert_eq!((service.pending(&second, &endpoint).await, receiver.by_user()), (20, BTreeMap::new()));
     drop(second);
 
-    // Killed while a retry is waiting: the first events of the other users have been refused too.
+    // The gateway is killed while a retry is waiting: the first events of the other users have also
+    // been rejected.
     let third = service.start(None);
     service.call(&third, Method::PATCH, &endpoint, json!({ "enabled": true })).await;
     until(async || receiver.refused() >= 10).await;
@@ -231,7 +232,7 @@ async fn retries_that_wait_and_an_endpoint_that_is_off_outlast_a_kill() {
     drop(last);
 }
 
-/// Receivers that count open connections, and leave closing them to the gateway.
+/// Receivers that count open connections, which they leave to the gateway to close.
 #[derive(Clone, Default)]
 struct Sockets {
     open: Arc<AtomicUsize>,
@@ -239,7 +240,7 @@ struct Sockets {
 }
 
 impl Sockets {
-    /// Starts a receiver; returns its URL.
+    /// Starts a receiver; returns the receiver's URL.
     async fn receiver(&self) -> String {
         let (sockets, listener) = (self.clone(), TcpListener::bind("127.0.0.1:0").await.unwrap());
         let url = format!("http://{}/", listener.local_addr().unwrap());
@@ -256,7 +257,7 @@ impl Sockets {
         url
     }
 
-    /// Answers the requests on a connection until its end.
+    /// Responds to the requests on a connection until its end.
     async fn serve(&self, mut stream: BufReader<TcpStream>) -> Option<()> {
         loop {
             let mut length = 0;

@@ -1,4 +1,4 @@
-//! Lambda of [`fallback`], behind the route `$default`.
+//! The Lambda of [`fallback`], behind the route `$default`.
 use flows::App;
 use registry::fallback;
 

@@ -9,23 +9,23 @@ use std::hint::black_box;
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// Blocks of 15 lines each, with the names of their languages.
+/// Blocks of 15 lines, each with the name of its language.
 const PAGE: [(&str, &str); 3] = [
     ("rs", include_str!("../page/errors.rs.txt")),
     ("ts", include_str!("../page/user.ts.txt")),
     ("sh", include_str!("../page/publish.sh.txt")),
 ];
-/// How often the page is rendered again.
+/// The number of times that the page is rendered again.
 const REPETITIONS: usize = 99;
 
-/// The CPU time of this process, in microseconds.
+/// The CPU time that this process has used, in microseconds.
 fn cpu() -> i64 {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     time.tv_sec * 1_000_000 + time.tv_nsec / 1000
 }
 
-/// Prints the CPU time of the process's first page, the median of later ones, both in microseconds,
-/// and the length of the HTML.
+/// Prints the CPU time of the first page and the median of later pages, both in microseconds, and
+/// the length of the HTML.
 pub fn measure(highlighted: impl Fn(&str, &str) -> String) {
     let page = || -> String { PAGE.iter().map(|(language, code)| highlighted(language, code)).collect() };
     let took = || {

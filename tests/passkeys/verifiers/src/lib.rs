@@ -1,4 +1,5 @@
-//! A software device, the responses that a page sends for it, and the measurement of a verifier.
+//! A software device, the responses that a page sends for this device, and the measurement of a
+//! verifier.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -14,22 +15,22 @@ use serde_json::{Value, json};
 pub const RP_ID: &str = "example.com";
 /// The origin of the page.
 pub const ORIGIN: &str = "https://example.com";
-/// The user's id, 64 bytes.
+/// The id of the user, which has 64 bytes.
 pub const USER: &[u8; 64] = &[7; 64];
-/// How often each ceremony is verified.
+/// The number of times that each ceremony is verified.
 const TIMES: u32 = 2000;
 
-/// Encodes bytes as a page does.
+/// Encodes bytes like a page does.
 pub fn encoded(bytes: &[u8]) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// Decodes the output of [`encoded`]; panics on anything else.
+/// Decodes the output of [`encoded`]; panics on any other input.
 pub fn decoded(value: &Value) -> Vec<u8> {
     URL_SAFE_NO_PAD.decode(value.as_str().expect("text")).expect("base64url")
 }
 
-/// A device with one ES256 key, which verifies its owner.
+/// A device that has one ES256 key and verifies its owner.
 pub struct Device {
     key: EcdsaKeyPair,
     random: SystemRandom,
@@ -55,7 +56,7 @@ impl Device {
         json!({ "type": kind, "challenge": encoded(challenge), "origin": ORIGIN, "crossOrigin": false }).to_string().into_bytes()
     }
 
-    /// The key in CBOR (COSE, RFC 9053 §7.1.1).
+    /// The public key in CBOR (COSE, RFC 9053 §7.1.1).
     fn public_key(&self) -> Vec<u8> {
         let (x, y) = self.key.public_key().as_ref()[1..].split_at(32);
         [&[0xa5, 1, 2, 3, 0x26, 0x20, 1, 0x21, 0x58, 32][..], x, &[0x22, 0x58, 32], y].concat()
@@ -98,8 +99,8 @@ impl Device {
     }
 }
 
-/// Prints the mean time of `ceremony`, in microseconds. Uses its result, so that the compiler keeps
-/// the work.
+/// Prints the mean duration of `ceremony`, in microseconds. The result of the ceremony is used, so
+/// that the compiler does not remove the work.
 pub fn measure<T>(name: &str, mut ceremony: impl FnMut() -> T) {
     let start = Instant::now();
     for _ in 0..TIMES {

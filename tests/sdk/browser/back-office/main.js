@@ -1,5 +1,5 @@
-// A back office where users register passkeys at a desk. The page has the server key, so it is for
-// staff only.
+// A back office where users register passkeys at a desk. The page contains the server key, so it is
+// only for staff.
 
 import { StackServerApp } from "sdk";
 

@@ -1,10 +1,10 @@
 // An app whose project requires proof of work. One form signs up with the SDK, which shows the
-// widget; the other is a custom form with the widget.
+// widget; the other is a custom form that contains the widget.
 
 import "./turnstile.js";
 
 const { challengeUrl, ...config } = await (await fetch("/config.json")).json();
-// A bundler would define the build's variables here.
+// A bundler would define these variables at build time.
 globalThis.process ??= { env: { NEXT_PUBLIC_STACK_BOT_CHALLENGE_SITE_KEY: challengeUrl } };
 const { StackClientApp } = await import("sdk");
 const app = new StackClientApp({

@@ -1,5 +1,5 @@
-// Makes the SDK, which supports only Cloudflare Turnstile, show ALTCHA's widget: it uses
-// `window.turnstile` if present, and the "site key" is the URL of the challenges.
+// Makes the SDK show ALTCHA's widget, although the SDK supports only Cloudflare Turnstile. The SDK
+// uses `window.turnstile` if it exists, and the "site key" is the URL of the challenges.
 
 import "altcha";
 

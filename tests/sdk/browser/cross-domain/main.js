@@ -1,4 +1,4 @@
-// An app with its sign-in page on another domain; that page is the same app.
+// An app whose sign-in page is on another domain, where the same app runs.
 
 import { StackClientApp } from "sdk";
 
@@ -23,7 +23,8 @@ element("sign-in").onsubmit = async (event) => {
 element("elsewhere").onclick = () => app.redirectToSignIn();
 element("sign-out").onclick = () => app.signOut();
 
-// From another domain, the SDK returns to its default path, whatever `urls.oauthCallback` says.
+// From another domain, the SDK returns to its default path, whatever the value of
+// `urls.oauthCallback` is.
 if (location.pathname === "/handler/oauth-callback") await app.callOAuthCallback();
 const user = await app.getUser();
 element("who").textContent = user?.primaryEmail ?? "nobody";

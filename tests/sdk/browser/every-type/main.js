@@ -1,4 +1,4 @@
-// An app of any of the SDK's types, including those with keys that belong on a server.
+// An app of any type that the SDK has, including types with keys that belong on a server.
 
 import * as sdk from "sdk";
 
@@ -8,7 +8,7 @@ window.appOf = (type, keys) => new sdk[type]({
   ...config,
   ...keys,
   tokenStore: "memory",
-  // The page stays open to keep the session.
+  // The page must stay open, so that the session is kept.
   redirectMethod: { navigate: () => {} },
   devTool: false,
   analytics: { enabled: false },

@@ -1,4 +1,4 @@
-// A small app as its developer would write it: the SDK, its cookies, and pages behind emailed
+// A small app as its developer would write it: the SDK with its cookies, and pages behind emailed
 // links.
 
 import { StackClientApp } from "sdk";
@@ -9,7 +9,7 @@ const app = new StackClientApp({
   tokenStore: "cookie",
   redirectMethod: "window",
   urls: { afterSignIn: "/", afterSignUp: "/", afterSignOut: "/", emailVerification: "/verify", magicLinkCallback: "/sign-in-by-link" },
-  // Disables features that contact other hosts or add elements to the page.
+  // Features that contact other hosts or add elements to the page are disabled.
   devTool: false,
   analytics: { enabled: false },
 });

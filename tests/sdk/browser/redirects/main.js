@@ -1,4 +1,4 @@
-// An app with a path for each page of the SDK, named after it.
+// An app with a path for each page of the SDK, which has the page's name.
 
 import { StackClientApp } from "sdk";
 

@@ -1,4 +1,4 @@
-// A page with the SDK's defaults, including its analytics and developer tool.
+// A page with the SDK's defaults, which include analytics and a developer tool.
 
 import { StackClientApp } from "sdk";
 

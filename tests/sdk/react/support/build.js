@@ -1,4 +1,4 @@
-// node support/build.js FOLDER: builds the app once for all files of the walk.
+// node support/build.js FOLDER: builds the app once for all test files.
 
 import { buildApp } from "./site.js";
 

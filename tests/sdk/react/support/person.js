@@ -1,4 +1,4 @@
-// A user with their own browser. Everything that goes wrong on a page is recorded as a complaint:
+// A user with a separate browser. Everything that goes wrong on a page is recorded as a complaint:
 // errors in the console, uncaught errors, failed or rejected requests, requests to other hosts, and
 // alerts.
 
@@ -15,7 +15,7 @@ const PICTURES = process.env.PICTURES;
 const WIDTHS = [360, 1280];
 /** The hosts contacted by the SDK itself, with the files served instead. */
 const THIRD_PARTIES = new Map([
-  // The script for the payments tab, which is not shown.
+  // The script of the payments tab, which is not shown.
   ["js.stripe.com", new URL("stripe.js", import.meta.url)],
   // The worker that shrinks profile pictures.
   ["cdn.jsdelivr.net", new URL("../node_modules/browser-image-compression/dist/browser-image-compression.js", import.meta.url)],
@@ -57,20 +57,20 @@ export class Person {
       dialog.dismiss();
     });
     page.on("console", (message) => {
-      // Requests rejected by the service are checked at their responses.
+      // Requests that the service rejects are checked when their responses arrive.
       if (message.type() === "error" && !message.text().startsWith("Failed to load resource")) complaints.push(`the console: ${message.text()}`);
     });
     page.on("request", (request) => {
       const { protocol, hostname, pathname } = new URL(request.url());
       const sent = `${request.method()} ${pathname}`;
-      // A refresh does not start a session, whichever of the two operations it uses.
+      // A refresh does not start a session, no matter which of the two operations it uses.
       const refreshes = sent.endsWith("/refresh") || request.postData()?.includes("grant_type=refresh_token");
       if (sent.startsWith("POST /api/v1/auth/") && !refreshes) this.#isLeaving = false;
       if (sent === "DELETE /api/v1/auth/sessions/current" || sent === "DELETE /api/v1/users/me") this.#isLeaving = true;
       if (protocol.startsWith("http") && !OWN.has(hostname) && !THIRD_PARTIES.has(hostname)) complaints.push(`asked ${request.url()}`);
     });
     page.on("requestfailed", (request) => {
-      // Leaving a page aborts its requests.
+      // When a page is left, its requests are aborted.
       const why = request.failure()?.errorText;
       if (why !== "net::ERR_ABORTED") complaints.push(`${request.method()} ${request.url()} failed: ${why}`);
     });
@@ -78,7 +78,7 @@ export class Person {
       const status = statusOf(response);
       if (status < 400) return;
       const what = `${status} ${response.request().method()} ${new URL(response.url()).pathname}`;
-      // What the page was still reading when the session ended.
+      // Requests that the page was still making when the session ended.
       if (this.#isLeaving && what.startsWith("401 GET ")) return;
       const at = this.#expected.findIndex((expected) => what.startsWith(expected));
       if (at < 0 && this.#tolerated.some((tolerated) => what.startsWith(tolerated))) return;
@@ -173,7 +173,7 @@ export class Person {
   /** Opens a tab of the account settings. */
   async settings(tab) {
     await this.open("/handler/account-settings");
-    // A team's button begins with its avatar's letter.
+    // The button of a team begins with the letter in its avatar.
     await this.button(new RegExp(`${tab}$`)).click();
   }
 

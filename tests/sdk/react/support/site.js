@@ -1,4 +1,4 @@
-// The app, built by Vite as developers would, on its own port.
+// The app, which Vite builds and serves on a separate port, as for developers.
 
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";

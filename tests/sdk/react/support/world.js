@@ -1,4 +1,4 @@
-// These tests' world: a gateway, its emails, the app, and a browser.
+// The surroundings of these tests: a gateway, its emails, the app, and a browser.
 
 import { after, before } from "node:test";
 

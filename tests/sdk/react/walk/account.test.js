@@ -1,4 +1,4 @@
-// The account settings: every tab, and every change in it.
+// The account settings: every tab, and every change that a tab allows.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,5 +1,5 @@
-// API keys of users and teams in the account settings: created, shown once, revoked. Also the
-// account settings of a project with features switched off.
+// API keys of users and teams in the account settings: created, shown once and revoked. Also tests
+// the account settings of a project whose features are switched off.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -108,7 +108,7 @@ test("features that are switched off have no tab and no section", async (t) => {
   const shown = async () => {
     await it.settings("Settings");
     await it.sees("Sign out");
-    // A payments tab would appear only once the products are loaded.
+    // A payments tab would appear only after the products have been loaded.
     await it.page.waitForLoadState("networkidle");
     return Promise.all([...tabs, "Payments", "Danger zone"].map((name) => it.button(name).filter({ visible: true }).count()));
   };

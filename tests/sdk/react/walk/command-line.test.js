@@ -1,4 +1,4 @@
-// The page that confirms a command-line tool's sign-in.
+// The page on which users confirm the sign-in of a command-line tool.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

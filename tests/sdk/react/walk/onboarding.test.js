@@ -1,5 +1,5 @@
-// A project that requires verified addresses, where users without one end up on the onboarding
-// page, and a project with sign-up disabled.
+// A project that requires verified addresses, in which users without one end up on the onboarding
+// page. Also a project whose sign-up is disabled.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -60,7 +60,7 @@ test("the sign-up page says that sign-up is disabled", async (t) => {
   await configure(w.gateway, { sign_up_enabled: false });
   t.after(() => configure(w.gateway, { sign_up_enabled: true }));
   const it = await w.arrive(t);
-  // The SDK's own analytics ask for an anonymous user, which is also a sign-up.
+  // The SDK's analytics request an anonymous user, which is also a sign-up.
   it.mayGet("400 POST /api/v1/auth/anonymous/sign-up");
   await it.open("/handler/sign-up");
   await it.sees("Sign up for new users is not enabled at the moment.");

@@ -1,5 +1,5 @@
-// Passkeys on the ready-made pages: registered in the account settings, used on the sign-in page,
-// and removed again. The device is one of Chromium's virtual authenticators.
+// Passkeys on the ready-made pages: they are registered in the account settings, used on the
+// sign-in page, and removed again. The device is one of Chromium's virtual authenticators.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

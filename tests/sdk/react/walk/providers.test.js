@@ -1,4 +1,4 @@
-// Signing in with a provider: the button, the provider's pages, the callback page.
+// Sign-in with a provider: the button, the pages of the provider, and the callback page.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";

@@ -1,4 +1,5 @@
-// An authenticator app: enrolled in the account settings, required at sign-in, lost, switched off.
+// An authenticator app: it is enrolled in the account settings, required at sign-in, lost, and
+// switched off.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,5 @@
-// Signing up, in and out: passwords, emailed codes and links, and the pages behind the links.
+// Sign-up, sign-in and sign-out: passwords, emailed codes and links, and the pages behind these
+// links.
 
 import { test } from "node:test";
 
@@ -67,7 +68,7 @@ test("an emailed link and code sign in, and create an account", async (t) => {
   await it.is(`${email} verified`);
   it.check("sign-in by a code");
 
-  // Skips the link of the first email, because its code has been used.
+  // The link of the first email is skipped, because its code has been used.
   await w.linkTo(email, "/handler/magic-link-callback");
   const other = await w.arrive(t);
   await other.open("/handler/sign-in");

@@ -1,4 +1,4 @@
-// Teams: created, switched, changed, invited to, joined and left.
+// Teams: users create, switch, change, join and leave them, and invite others to them.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -45,7 +45,7 @@ test("a team is created, changed and switched to", async (t) => {
   await switcher.getByText("Mills").waitFor();
   await switcher.click();
   await it.picture("team-switcher");
-  // Screenshots resize the window, which closes an open list, so it is opened again.
+  // Taking a screenshot resizes the window, which closes an open list, so the list is opened again.
   await it.page.keyboard.press("Escape");
   await switcher.click();
   await it.page.getByRole("option", { name: "Looms" }).click();

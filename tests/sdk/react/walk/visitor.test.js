@@ -1,4 +1,5 @@
-// A page with the SDK's own defaults: developer tool, analytics, and a visitor's anonymous account.
+// A page with the SDK's defaults: the developer tool, analytics, and the anonymous account of a
+// visitor.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -10,7 +10,7 @@ use super::super::tools::Target;
 use crate::say::say;
 
 const LOG: &str = "/internal/audit-log";
-/// The number of entries that an export reads at once.
+/// The number of entries that an export reads per request.
 const AT_ONCE: usize = 100;
 
 #[derive(Args)]
@@ -62,7 +62,7 @@ impl List {
     }
 }
 
-/// Who caused an entry: the kind of actor, and its id, if any.
+/// The actor that caused an entry: its kind and, if it has one, its id.
 fn actor(actor: &Value) -> String {
     let id = ["user_id", "key_set_id"].iter().find_map(|name| actor[name].as_str());
     let kind = text(&actor["type"]);

@@ -47,13 +47,13 @@ pub(super) enum Command {
         /// Verify only the trail of this project
         #[arg(long, value_name = "ID")]
         project: Option<String>,
-        /// A link that the trail of this project must contain: its number and digest, as printed by
+        /// A link that the trail of this project must contain, as the number and digest printed by
         /// an earlier run or logged by `workers-trail`. Detects whether the trail was reset to an
         /// earlier state
         #[arg(long, value_name = "NUMBER:DIGEST", requires = "project")]
         expect: Option<String>,
-        /// Another such link. It and earlier links are accepted even if late, because you have
-        /// checked their entries
+        /// Another such link. This link and earlier ones are accepted even if late, because you
+        /// have checked their entries
         #[arg(long, value_name = "NUMBER:DIGEST", requires = "project")]
         accept_late: Option<String>,
     },
@@ -111,7 +111,8 @@ async fn export(tools: &Tools, id: &ProjectId, from: Option<Timestamp>, until: O
     Ok(())
 }
 
-/// Verifies the trail of a project, or of every project with a record or a trail in the table.
+/// Verifies the trail of one project, or of all projects that have a record or a trail in the
+/// table.
 async fn verify(tools: &Tools, named: Option<ProjectId>, recorded: &RecordedLinks) -> anyhow::Result<()> {
     let (store, is_named) = (&tools.store, named.is_some());
     let projects = match named {
@@ -135,12 +136,12 @@ async fn verify(tools: &Tools, named: Option<ProjectId>, recorded: &RecordedLink
     Ok(())
 }
 
-/// Verifies the trail of a project; returns whether it is in order, or is being deleted.
+/// Verifies the trail of a project. Returns whether it is in order or the project is being deleted.
 async fn verify_one(tools: &Tools, project: &ProjectId, (is_named, recorded): (bool, &RecordedLinks)) -> anyhow::Result<bool> {
     let store = &tools.store;
     if store.project(project).await?.is_none() {
         if store.project_ending(project).await?.is_some() {
-            say!("  is being deleted, with its trail");
+            say!("  is being deleted together with its trail");
             return Ok(true);
         }
         ensure!(!is_named || store.has_trail_head(project).await?, "project {project} does not exist");
@@ -148,7 +149,7 @@ async fn verify_one(tools: &Tools, project: &ProjectId, (is_named, recorded): (b
     is_in_order(tools, project, recorded).await
 }
 
-/// Reports on the trail of a project; returns whether it is in order.
+/// Prints the state of a project's trail; returns whether the trail is in order.
 async fn is_in_order(tools: &Tools, project: &ProjectId, recorded: &RecordedLinks) -> anyhow::Result<bool> {
     let (keys, mut is_wrong) = (TrailKeys::new(&tools.secret), false);
     let report = |day: DayReport| {

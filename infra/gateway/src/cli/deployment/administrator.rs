@@ -1,4 +1,4 @@
-//! A project of a deployment, administered by a user whose team owns it.
+//! Access to a project of a deployment, administered by a user whose team owns the project.
 
 use anyhow::{Context as _, bail};
 use clap::Args;
@@ -35,7 +35,7 @@ pub(crate) struct ItemChoice {
     pub(crate) of: ProjectChoice,
 }
 
-/// Options of a command with output: the project and the format.
+/// Options of a command that prints something: the project and the format.
 #[derive(Args)]
 pub(crate) struct CommonOptions {
     #[command(flatten)]
@@ -44,7 +44,7 @@ pub(crate) struct CommonOptions {
     pub(crate) output: Output,
 }
 
-/// Which items of a list are printed, and how.
+/// Options of a command that prints a list: how many items, and in which format.
 #[derive(Args)]
 pub(crate) struct ListOptions {
     #[command(flatten)]
@@ -57,7 +57,7 @@ pub(crate) struct ListOptions {
 }
 
 impl ListOptions {
-    /// Prints the first items of the list at `path` in these columns. Skips query parameters
+    /// Prints the first items of the list at `path`, with these columns. Skips query parameters
     /// without a value.
     pub(crate) async fn print<const N: usize>(
         self,
@@ -78,7 +78,7 @@ pub(crate) struct Administrator {
 }
 
 impl Administrator {
-    /// For a command that works only over the API.
+    /// Finds the project for a command that works only over the API.
     pub(crate) async fn required(target: &Target, of: ProjectChoice) -> anyhow::Result<Self> {
         Self::new(Session::required(target).await?, of.project.as_deref()).await
     }
@@ -106,7 +106,7 @@ impl Administrator {
         self.session.json(ApiRequest { method, path, body, project: Some(&self.project) }).await
     }
 
-    /// One page of a list, and the cursor of the next page, if any.
+    /// A page of a list, and the cursor of the next page, if there is one.
     pub(crate) async fn page(
         &mut self,
         path: &str,
@@ -120,12 +120,12 @@ impl Administrator {
             parameters.append_pair("cursor", cursor);
         }
         let mut page = self.get(&format!("{path}?{}", parameters.finish())).await?;
-        let Value::Array(items) = page["items"].take() else { bail!("the answer of {path} is not a list") };
+        let Value::Array(items) = page["items"].take() else { bail!("the response of {path} is not a list") };
         let next = page["pagination"]["next_cursor"].as_str().map(str::to_owned);
         Ok((items, next))
     }
 
-    /// The first items of a list. If there are more, says so on standard error.
+    /// Returns the first items of a list. If the list has more, says so on standard error.
     pub(crate) async fn list(&mut self, path: &str, query: &[(&str, String)], limit: usize) -> anyhow::Result<Vec<Value>> {
         let (mut found, mut cursor) = (Vec::new(), None::<String>);
         loop {
@@ -143,8 +143,8 @@ impl Administrator {
         }
     }
 
-    /// The user with this id or verified primary email address. Anyone can enter someone else's
-    /// address or sign up with it, so an unverified one identifies nobody. Anonymous users are
+    /// The user with this id or verified primary email address. Anyone can enter or sign up with
+    /// someone else's address, so an unverified address identifies nobody. Anonymous users are
     /// found only by id.
     pub(crate) async fn user(&mut self, text: &str) -> anyhow::Result<Value> {
         if let Ok(id) = UserId::parse(text) {
@@ -179,7 +179,7 @@ impl Administrator {
     }
 }
 
-/// The first few users' ids, and how many more there are.
+/// The ids of the first few users, and the number of users left out.
 fn ids(users: &[Value]) -> String {
     let named: Vec<String> = users.iter().take(NAMED).map(|user| plain(&text(&user["id"]))).collect();
     let more = users.len() - named.len();
@@ -187,7 +187,7 @@ fn ids(users: &[Value]) -> String {
     if more == 0 { named } else { format!("{named} and {more} more") }
 }
 
-/// The only project owned by the user's teams; an error if they own none or several.
+/// The only project owned by the user's teams; fails if they own none or several.
 async fn only_project(session: &mut Session) -> anyhow::Result<ProjectId> {
     let projects = session.own(Method::GET, "/internal/projects", None).await?;
     match projects["items"].as_array().map_or(&[][..], Vec::as_slice) {

@@ -1,4 +1,4 @@
-//! The API of a deployment: where it is, and how its answers are read.
+//! The API of a deployment: its URL, and how to read its responses.
 
 use std::time::Duration;
 
@@ -47,30 +47,30 @@ impl Api {
         }
     }
 
-    /// The status and the text of the answer.
+    /// The status and the text of the response.
     pub(super) async fn text(&self, request: RequestBuilder) -> anyhow::Result<(u16, String)> {
         let unreachable = || format!("cannot reach {}", self.url);
         let answer = request.send().await.map_err(reqwest::Error::without_url).with_context(unreachable)?;
         let status = answer.status();
-        ensure!(!status.is_redirection(), "{} answers with a redirect ({status}): sign in to the URL it redirects to", self.url);
+        ensure!(!status.is_redirection(), "{} responds with a redirect ({status}): sign in to the URL it redirects to", self.url);
         let text = answer.text().await.map_err(reqwest::Error::without_url).with_context(unreachable)?;
         Ok((status.as_u16(), text))
     }
 
-    /// The status and the body of the answer, which must be JSON.
+    /// The status and the body of the response, which must be JSON.
     pub(super) async fn json(&self, request: RequestBuilder) -> anyhow::Result<(u16, Value)> {
         let (status, text) = self.text(request).await?;
         let body = serde_json::from_str(&text).map_err(|_| self.foreign(status))?;
         Ok((status, body))
     }
 
-    /// The error for an answer that cannot come from an operation.
+    /// The error for a response that cannot come from an operation.
     pub(super) fn foreign(&self, status: u16) -> anyhow::Error {
-        anyhow!("{} does not answer as Gatelet does (status {status}): check the URL", self.url)
+        anyhow!("{} does not respond like Gatelet (status {status}): check the URL", self.url)
     }
 
-    /// Why a request failed, in the service's words. A body without a reason is taken to come from
-    /// another service.
+    /// The reason why a request failed, in the service's words. A response without a reason is
+    /// assumed to come from another service.
     pub(super) fn refusal(&self, status: u16, body: &Value) -> anyhow::Error {
         let text = |name: &str| body[name].as_str();
         match text("error_description").or_else(|| text("error")) {
@@ -80,15 +80,15 @@ impl Api {
     }
 }
 
-/// Parses the URL of a deployment. Plain HTTP is accepted only for this machine, because the URL
-/// receives tokens.
+/// Parses the URL of a deployment. Plain HTTP is accepted only for this machine, because tokens are
+/// sent to the URL.
 pub(super) fn deployment_url(text: &str) -> anyhow::Result<String> {
     let url = base_url("the deployment's URL", text)?;
     let url = url.strip_suffix(BASE).unwrap_or(&url).to_owned();
     let parsed = Url::parse(&url)?;
     ensure!(
         parsed.scheme() == "https" || is_loopback(&parsed),
-        "{url} must begin with https:// unless it is on this machine, as tokens are sent to it"
+        "{url} must begin with https://, because tokens are sent to it; only a URL on this machine may begin with http://"
     );
     ensure!(parsed.username().is_empty() && parsed.password().is_none(), "the URL must not contain a user name or a password");
     Ok(url)

@@ -1,4 +1,4 @@
-//! `gateway call`: any operation of the deployment.
+//! `gateway call`: calls any operation of the deployment.
 
 use std::io::Read as _;
 
@@ -20,9 +20,9 @@ pub(crate) struct Call {
     method: String,
     /// Path below `/api/v1`, such as `/users?limit=10`
     path: String,
-    /// Act as an administrator of this project, which one of your teams owns. Default: as yourself
-    /// in `internal`, or, if you have not signed in, as an administrator of the data folder's
-    /// project
+    /// Act as an administrator of this project, which must belong to one of your teams. Default: as
+    /// yourself in `internal`, or, if you have not signed in, as an administrator of the data
+    /// folder's project
     #[arg(long, value_name = "ID")]
     project: Option<String>,
     /// Body of the request, as JSON; `-` reads it from standard input, which keeps secrets off the
@@ -59,6 +59,6 @@ fn body(text: String) -> anyhow::Result<Value> {
     } else {
         text
     };
-    // Some editors, and PowerShell, begin a text with a byte order mark.
+    // PowerShell and some editors begin a text with a byte order mark.
     serde_json::from_str(text.strip_prefix('\u{feff}').unwrap_or(&text)).context("the body is not JSON")
 }

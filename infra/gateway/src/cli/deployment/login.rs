@@ -1,7 +1,7 @@
 //! `gateway login` and `gateway logout`.
 //!
-//! Sign-in uses the device flow (RFC 8628). The command gets its own session, which appears in the
-//! user's list of sessions and can be ended there.
+//! Sign-in uses the device flow (RFC 8628). The command gets a separate session, which appears in
+//! the user's list of sessions and can be ended there.
 
 use std::io::IsTerminal as _;
 use std::process::{Command, Stdio};
@@ -24,7 +24,7 @@ use super::output::text;
 use super::session::{Session, saved};
 use crate::say::say;
 
-/// Added to the polling interval on `slow_down` (RFC 8628 §3.5).
+/// Added to the polling interval after the error `slow_down` (RFC 8628 §3.5).
 const SLOWER: Duration = Duration::from_secs(5);
 
 #[derive(Args)]
@@ -35,17 +35,17 @@ pub(crate) struct Login {
     #[arg(long, value_name = "KEY")]
     client_key: Option<String>,
     /// Page for confirming the sign-in, on a trusted domain of `internal`; by default, the page on
-    /// the first trusted domain or, if there is none, the console's
+    /// the first trusted domain or, without trusted domains, the console's page
     #[arg(long, value_name = "URL")]
     page: Option<String>,
-    /// Only print the link, instead of opening it in a browser
+    /// Print the link without opening it in a browser
     #[arg(long)]
     no_browser: bool,
 }
 
 #[derive(Args)]
 pub(crate) struct Logout {
-    /// URL of the deployment; by default, the one that you signed in to last
+    /// URL of the deployment; by default, the one you signed in to last
     url: Option<String>,
     /// Forget the session without ending it, for example because the deployment cannot be reached
     #[arg(long)]
@@ -86,7 +86,7 @@ impl Login {
         let user = session.own(Method::GET, "/users/me", None).await?;
         let (url, email) = (session.url().to_owned(), text(&user["primary_email"]));
         if let Some(previous) = Logins::save(login)? {
-            // The sign-in has succeeded even if the replaced session cannot be ended.
+            // The sign-in has succeeded even if the session that it replaces cannot be ended.
             let _ = end(previous).await;
         }
         say!("signed in to {url} as {}", plain(if email.is_empty() { "a user without an address" } else { &email }));
@@ -103,13 +103,13 @@ impl Login {
             return Ok(answer);
         }
         let (status, body) = begin(Some(format!("{}/console/cli-auth-confirm", api.url))).await?;
-        // If the console's page is rejected, too, return the first answer, which says what to do.
+        // If the console's page is also rejected, return the first response, which says what to do.
         Ok(if status == 200 { (status, body) } else { answer })
     }
 }
 
-/// Whether the deployment has a console. A local gateway's console answers 403: unlike the user's
-/// browser, this request lacks the page key.
+/// Whether the deployment has a console. The console of a local gateway responds with 403, because
+/// this request lacks the page key that the user's browser has.
 async fn has_console(api: &Api) -> anyhow::Result<bool> {
     let (status, _) = api.text(api.at(Method::GET, "/console")).await?;
     Ok(matches!(status, 200 | 403))
@@ -118,7 +118,7 @@ async fn has_console(api: &Api) -> anyhow::Result<bool> {
 fn not_started(api: &Api, status: u16, body: &Value, has_page: bool) -> anyhow::Error {
     match body["code"].as_str() {
         Some("SCHEMA_ERROR") if !has_page => anyhow!(
-            "{} has no page to confirm on: name one on a trusted domain of `internal` with --page, or ask its operator to add one",
+            "{} has no page for confirming the sign-in: name one on a trusted domain of `internal` with --page, or ask its operator to add one",
             api.url
         ),
         _ => api.refusal(status, body),
@@ -136,8 +136,8 @@ async fn ask<'a>(api: &Api, operation: &str, fields: impl IntoIterator<Item = (&
     api.json(request.header("content-type", "application/x-www-form-urlencoded").body(form.finish())).await
 }
 
-/// Opens a link in the browser if the command runs in a local terminal. Failure does not matter, as
-/// the link is also printed.
+/// Opens a link in the browser if the command runs in a terminal on this machine. Errors are
+/// ignored, because the link is also printed.
 fn open(link: &Url) {
     let is_remote = variable("SSH_CONNECTION").is_some();
     if is_remote || !std::io::stdout().is_terminal() || !matches!(link.scheme(), "http" | "https") {
@@ -148,7 +148,7 @@ fn open(link: &Url) {
     let _ = command.arg(link.as_str()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
 }
 
-/// Polls until the user confirms the sign-in; fails if they refuse, or do not decide in time.
+/// Polls until the user confirms the sign-in. Fails if the user refuses or does not decide in time.
 async fn wait(api: &Api, started: &StartedLogin) -> anyhow::Result<Tokens> {
     let end = Instant::now() + Duration::from_secs(started.expires_in);
     let mut interval = interval(started);
@@ -180,7 +180,7 @@ fn interval(started: &StartedLogin) -> Duration {
 }
 
 impl Logout {
-    /// Ends the session, unless it should only be forgotten, and removes it from this machine.
+    /// Ends the session unless it should only be forgotten, and removes it from this machine.
     pub(crate) async fn run(self, target: &Target) -> anyhow::Result<()> {
         let url = self.url.as_ref().or(target.api.as_ref()).map(|url| deployment_url(url)).transpose()?;
         let url = match url {
@@ -198,7 +198,7 @@ impl Logout {
     }
 }
 
-/// Ends a session, which may have ended already.
+/// Ends a session, or does nothing if the session has already ended.
 async fn end(login: logins::Login) -> anyhow::Result<()> {
     match Session::reopen(login).await? {
         Some(session) => session.end().await,

@@ -1,4 +1,5 @@
-//! The file with the sessions of `gateway login`, one per deployment. Only the user can read it.
+//! The file with the sessions of `gateway login`, one per deployment. Only the user can read the
+//! file.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +9,7 @@ use wire::environment::variable;
 
 use crate::data::{private_folder, text_of, write_private};
 
-/// A session on a deployment.
+/// The user's session on a deployment.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Login {
     pub(super) url: String,
@@ -17,14 +18,14 @@ pub(super) struct Login {
     pub(super) refresh_token: String,
 }
 
-/// The sessions, oldest sign-in first. Commands use the last one by default.
+/// The sessions in the order in which they were created. Commands use the last one by default.
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct Logins {
     logins: Vec<Login>,
 }
 
 impl Logins {
-    /// The path of the file, in the folder of the user's settings; `None` if `HOME` is not set and
+    /// The path of the file in the folder of the user's settings; `None` if `HOME` is not set and
     /// `XDG_CONFIG_HOME` is not an absolute path.
     fn file() -> Option<PathBuf> {
         let settings = variable("XDG_CONFIG_HOME").map(PathBuf::from).filter(|folder| folder.is_absolute());
@@ -45,7 +46,7 @@ impl Logins {
         write_private(&file, &serde_json::to_string(self)?)
     }
 
-    /// The session on this deployment or, without a URL, the last one; `None` if there is none.
+    /// The session on this deployment or, without a URL, the last session; `None` if there is none.
     pub(super) fn find(self, url: Option<&str>) -> Option<Login> {
         self.logins.into_iter().rev().find(|login| url.is_none_or(|url| login.url == url))
     }
@@ -55,7 +56,8 @@ impl Logins {
         self.logins.last().map(|login| login.url.as_str())
     }
 
-    /// Saves a session and returns the one that it replaces on the same deployment, if any.
+    /// Saves a session. Returns the session that it replaces on the same deployment, if there was
+    /// one.
     pub(super) fn save(login: Login) -> anyhow::Result<Option<Login>> {
         let mut saved = Self::read()?;
         let previous = saved.take(&login.url);
@@ -64,7 +66,7 @@ impl Logins {
         Ok(previous)
     }
 
-    /// Forgets the session on this deployment; returns the sessions that remain.
+    /// Forgets the session on this deployment, and returns the remaining sessions.
     pub(super) fn forget(url: &str) -> anyhow::Result<Self> {
         let mut saved = Self::read()?;
         if saved.take(url).is_some() {

@@ -1,5 +1,5 @@
-//! Administers a deployment over its API after `gateway login`: with the rights of a user of the
-//! project `internal`, and without its data folder or AWS credentials.
+//! Administers a deployment over its API after `gateway login`, with the rights of a user of the
+//! project `internal`. Needs neither the data folder nor AWS credentials.
 
 mod administrator;
 mod api;

@@ -1,4 +1,4 @@
-//! Prints a deployment's answers: columns for people, JSON for scripts.
+//! Prints the responses of a deployment: columns for people, JSON for scripts.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::say::say;
 
-/// The form of a command's output.
+/// The format of a command's output.
 #[derive(Args)]
 pub(crate) struct Output {
     /// Print JSON
@@ -24,7 +24,7 @@ impl Output {
         self.json
     }
 
-    /// Prints a list in these columns.
+    /// Prints a list with these columns.
     pub(crate) fn list<const N: usize>(
         &self,
         heads: [&str; N],
@@ -51,7 +51,7 @@ impl Output {
         Ok(())
     }
 
-    /// Prints the changed fields, before and after; with `--json`, all fields.
+    /// Prints the changed fields before and after the change; with `--json`, prints all fields.
     pub(crate) fn changed(&self, before: &Value, after: &Value) -> anyhow::Result<()> {
         if self.json {
             return json(after);
@@ -67,7 +67,7 @@ impl Output {
         Ok(())
     }
 
-    /// Prints the result of a command: a sentence or, with `--json`, the answer.
+    /// Prints the result of a command: a sentence or, with `--json`, the response.
     pub(crate) fn done(&self, sentence: &str, answer: &Value) -> anyhow::Result<()> {
         if self.json {
             return json(answer);
@@ -77,7 +77,7 @@ impl Output {
     }
 }
 
-/// Adds a line for each differing field or list element.
+/// Adds a line for each field or list element that differs.
 fn differences(path: &str, before: &Value, after: &Value, lines: &mut Vec<String>) {
     match (before, after) {
         (before, after) if before == after => {}
@@ -99,12 +99,12 @@ fn differences(path: &str, before: &Value, after: &Value, lines: &mut Vec<String
     }
 }
 
-/// Whether one list has an element that the other lacks; order and repetition do not count.
+/// Whether one list contains an element that the other does not; order and repetition do not count.
 fn differ_as_sets(old: &[Value], new: &[Value]) -> bool {
     old.iter().any(|element| !new.contains(element)) || new.iter().any(|element| !old.contains(element))
 }
 
-/// The elements by their ids; `None` unless each has one.
+/// The elements by id; `None` unless every element has an id.
 fn by_id(list: &[Value]) -> Option<Value> {
     let named = list.iter().map(|element| Some((element["id"].as_str()?.to_owned(), element.clone())));
     named.collect::<Option<Map<String, Value>>>().map(Value::Object)
@@ -125,7 +125,7 @@ pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A field as text; empty if it is absent or `null`.
+/// A field as text; an empty text if the field is absent or `null`.
 pub(crate) fn text(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -134,13 +134,14 @@ pub(crate) fn text(value: &Value) -> String {
     }
 }
 
-/// A time in milliseconds since the Unix epoch, to the minute in UTC; empty if it is absent.
+/// A time in milliseconds since the Unix epoch, formatted to the minute in UTC; an empty text if
+/// absent.
 pub(crate) fn time(value: &Value) -> String {
     let time = value.as_i64().and_then(|millis| Timestamp::from_millisecond(millis).ok());
     time.map_or_else(String::new, |time| time.strftime("%Y-%m-%d %H:%M").to_string())
 }
 
-/// Aligns the rows in columns, each as wide as its widest cell.
+/// Aligns the rows in columns as wide as their widest cells.
 fn lines<const N: usize>(rows: &[[String; N]]) -> Vec<String> {
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default();
     let widths: [usize; N] = std::array::from_fn(width);

@@ -1,4 +1,4 @@
-//! A session on a deployment: a user's, or one with the admin key of a data folder.
+//! A session on a deployment: of a user, or with the admin key of a data folder.
 
 use anyhow::{Context as _, anyhow, bail, ensure};
 use reqwest::{Method, RequestBuilder};
@@ -28,14 +28,14 @@ pub(super) struct ApiRequest<'a> {
     pub(super) method: Method,
     pub(super) path: &'a str,
     pub(super) body: Option<&'a Value>,
-    /// The project to administer; without it, the user acts as a client of `internal`.
+    /// The project to administer; without a project, the user acts as a client of `internal`.
     pub(super) project: Option<&'a ProjectId>,
 }
 
 impl Session {
-    /// The session that a command uses: the one at the URL of `--api`, which must exist, or else
-    /// the newest one; its URL is then printed on standard error. Without `--api`, `None` if there
-    /// is no session, or if the command names a data folder or a table.
+    /// The session that a command uses: the session at the URL of `--api`, which must exist, or
+    /// else the newest one, whose URL is then printed on standard error. Returns `None` if `--api`
+    /// is absent and there is no session, or if the command names a data folder or a table.
     pub(crate) async fn chosen(target: &Target) -> anyhow::Result<Option<Self>> {
         let login = match &target.api {
             Some(url) => Some(saved(&deployment_url(url)?)?),
@@ -57,7 +57,7 @@ impl Session {
         }
     }
 
-    /// A session on the gateway that serves the data folder, with the folder's admin key.
+    /// A session on the gateway that serves the data folder, using the folder's admin key.
     fn from_folder(target: &Target) -> anyhow::Result<Self> {
         let folder = target.folder();
         let Ok(data) = Data::existing(folder) else {
@@ -78,7 +78,7 @@ impl Session {
         Ok(Self { api: Api::new(url, None)?, rights: Rights::Key { project, admin } })
     }
 
-    /// The only project that the session can access, if it has a key.
+    /// The only project that the session can access if it uses an admin key.
     pub(super) fn only_project(&self) -> Option<&ProjectId> {
         match &self.rights {
             Rights::Key { project, .. } => Some(project),
@@ -107,7 +107,7 @@ impl Session {
         let only = self.only_project().unwrap_or(project);
         ensure!(
             only == project,
-            "the data folder only has the admin key of project {only}: to administer others, run `gateway login {}`",
+            "the data folder only contains the admin key of project {only}: to administer other projects, run `gateway login {}`",
             self.url()
         );
         Ok(())
@@ -130,7 +130,7 @@ impl Session {
         Ok(true)
     }
 
-    /// Calls an operation with the user's own rights.
+    /// Calls an operation with the user's rights.
     pub(crate) async fn own(&mut self, method: Method, path: &str, body: Option<&Value>) -> anyhow::Result<Value> {
         ensure!(
             self.only_project().is_none(),
@@ -140,14 +140,14 @@ impl Session {
         self.json(ApiRequest { method, path, body, project: None }).await
     }
 
-    /// Calls an operation that answers with JSON.
+    /// Calls an operation whose response is JSON.
     pub(super) async fn json(&mut self, ask: ApiRequest<'_>) -> anyhow::Result<Value> {
         let text = self.text(ask).await?;
         serde_json::from_str(&text).map_err(|_| self.api.foreign(200))
     }
 
-    /// Calls an operation; returns the text of its answer. If the access token has expired, as in a
-    /// long export, retries with a new one.
+    /// Calls an operation and returns the text of its response. If the access token has expired, as
+    /// in a long export, retries with a new token.
     pub(super) async fn text(&mut self, ask: ApiRequest<'_>) -> anyhow::Result<String> {
         let (mut status, mut text) = self.api.text(self.request(&ask)).await?;
         let is_expired = |text: &str| {
@@ -198,7 +198,7 @@ impl Session {
         }
     }
 
-    /// Ends the session on the deployment. Succeeds even if it has already ended.
+    /// Ends the session on the deployment. Succeeds even if the session has already ended.
     pub(super) async fn end(mut self) -> anyhow::Result<()> {
         match self.own(Method::DELETE, "/auth/sessions/current", None).await {
             Err(_) if !self.renew().await? => Ok(()),
@@ -207,7 +207,7 @@ impl Session {
     }
 }
 
-/// The first project of a data folder, and its admin key.
+/// The first project of a data folder, with the folder's admin key.
 fn keys_of(data: &Data) -> anyhow::Result<(ProjectId, SecretString)> {
     let file = data.keys_file();
     let saved = SavedKeys::read(Some(&file))?;

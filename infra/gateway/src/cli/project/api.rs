@@ -35,7 +35,7 @@ pub(super) async fn create(mut session: Session, name: &str, team: Option<&str>)
     add_keys(Administrator::new(session, Some(&id)).await?, "Made with the project").await
 }
 
-/// The user's selected team, or their only one.
+/// The user's selected team or, without a selection, their only team.
 async fn own_team(session: &mut Session) -> anyhow::Result<String> {
     let user = session.own(Method::GET, "/users/me", None).await?;
     if let Some(team) = user["selected_team_id"].as_str() {
@@ -98,9 +98,9 @@ async fn add_keys(mut administrator: Administrator, description: &str) -> anyhow
     Ok(())
 }
 
-/// The keys from a response that has all three.
+/// The keys in a response that contains all three.
 fn keys(project_id: ProjectId, created: &Value) -> anyhow::Result<Keys> {
-    let key = |name: &str| created[name].as_str().map(|key| key.to_owned().into()).with_context(|| format!("the answer has no {name}"));
+    let key = |name: &str| created[name].as_str().map(|key| key.to_owned().into()).with_context(|| format!("the response has no {name}"));
     let (client, server, admin) = (key("publishable_client_key")?, key("secret_server_key")?, key("super_secret_admin_key")?);
     Ok(Keys { project_id, client, server, admin })
 }

@@ -31,7 +31,7 @@ use crate::keys::{Keys, Role, closed_internal};
 use crate::saved_keys::SavedKeys;
 use crate::say::say;
 
-/// How long the command itself deletes a project's data, before a worker takes over.
+/// How long the command deletes a project's data before a worker takes over.
 const PURGE: Duration = Duration::from_secs(60);
 
 #[derive(Subcommand)]
@@ -40,18 +40,18 @@ pub(super) enum Command {
     Create {
         #[arg(required_unless_present = "internal")]
         name: Option<String>,
-        /// A UUID, or `internal`; a new UUID by default
+        /// A UUID, or `internal` [default: a new UUID]
         #[arg(long)]
         id: Option<String>,
         /// Create the project `internal`, whose users own projects through their teams. Sign-up is
-        /// closed until you open it (`project set internal config.sign_up_enabled=true`). Its keys
-        /// are `GATELET_INTERNAL_CLIENT_KEY`, `GATELET_INTERNAL_SERVER_KEY` and
+        /// closed until you open it (`project set internal config.sign_up_enabled=true`). The keys
+        /// of the project are `GATELET_INTERNAL_CLIENT_KEY`, `GATELET_INTERNAL_SERVER_KEY` and
         /// `GATELET_INTERNAL_ADMIN_KEY`, or new ones
         #[arg(long, conflicts_with = "id")]
         internal: bool,
-        /// The team of the project `internal` that will own the project. Default over the API: your
-        /// selected team, or your only one. Default in a data folder: the only team, if `internal`
-        /// has just one and its sign-up is closed
+        /// The team of the project `internal` that will own the project. Default over the API: the
+        /// selected team, or else the only team of the signed-in user. Default in a data folder:
+        /// the only team, if `internal` has just one team and its sign-up is closed
         #[arg(long, value_name = "ID", conflicts_with = "internal")]
         team: Option<String>,
     },
@@ -62,21 +62,22 @@ pub(super) enum Command {
         #[arg(long, value_name = "ID")]
         confirm: Option<String>,
     },
-    /// Transfer a project to a team of the project `internal`; its members see it in the console
+    /// Transfer a project to a team of the project `internal`, whose members then see the project
+    /// in the console
     Transfer {
         id: String,
-        /// The id of the team; in a data folder or table, also the address of a user with only one
-        /// team
+        /// The id of the team or, in a data folder or table, the address of a user who is in only
+        /// one team
         team: String,
     },
-    /// List all projects; over the API, those that your teams own
+    /// List all projects or, over the API, the projects that your teams own
     List {
         #[command(flatten)]
         output: Output,
     },
     /// Show a project and its settings
     Show { id: String },
-    /// Create and print a new set of keys for a project; the others remain valid
+    /// Create and print a new set of keys for a project; existing keys remain valid
     Keys { id: String },
     /// Change settings, named as in `PATCH /api/v1/internal/projects/current`:
     /// `config.sign_up_enabled=false`, `display_name=Notes`

@@ -1,5 +1,5 @@
-//! The team of the project `internal` that owns a project. Its members see the project in the
-//! console and administer it over the API.
+//! The team of the project `internal` that owns a project. The team's members see the project in
+//! the console and administer it over the API.
 
 use anyhow::{anyhow, bail};
 use model::project::Project;
@@ -13,8 +13,8 @@ use super::super::team::data::user;
 use super::super::tools::{Target, Tools};
 use crate::say::say;
 
-/// The owner of a new project: the team named by the command, or else the only team of the folder's
-/// project `internal`, provided that only the operator can create its users.
+/// The owner of a new project: the team named by the command or, if only the operator can create
+/// users of the folder's project `internal`, that project's only team.
 pub(super) async fn find_owner(tools: &Tools, target: &Target, owner: Option<&str>) -> anyhow::Result<Option<Team>> {
     if let Some(owner) = owner {
         return Ok(Some(find_team(tools, owner).await?));

@@ -1,5 +1,5 @@
-//! `gateway project provider …`: changes one OAuth provider of a project. The others keep their
-//! secrets and settings.
+//! `gateway project provider …`: changes one OAuth provider of a project. The project's remaining
+//! providers keep their secrets and settings.
 
 use std::io::Read as _;
 
@@ -22,19 +22,19 @@ use super::stored::{find, view};
 use crate::say::say;
 
 const PATH: &str = "/internal/oauth-providers";
-/// The path of redirect URIs, before the provider's id.
+/// The path of redirect URIs, which the provider's id follows.
 const CALLBACK: &str = "/api/v1/auth/oauth/callback/";
-/// In place of a secret: read it from standard input.
+/// Given in place of a secret: read the secret from standard input.
 const STANDARD_INPUT: &str = "-";
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
     /// Add or change a provider, and print the redirect URI to register with it. An OpenID issuer
-    /// is tested first
+    /// is tested before it is added
     Set {
         /// The project
         id: String,
-        /// `github` or another known provider, or a name for an OpenID issuer
+        /// `github` or another known provider, or a new name for an OpenID issuer
         provider: String,
         /// Fields as in `POST /api/v1/internal/oauth-providers`: `client_id=…`, `client_secret=…`
         /// (`-` reads it from standard input), `issuer=https://…`, `type=shared`
@@ -104,8 +104,8 @@ fn show_redirect(output: &Output, redirect_uri: &str) {
     }
 }
 
-/// The body of the request. All fields are strings, even numeric client ids, except for the
-/// comma-separated list of bundle ids.
+/// The body of the request that adds or changes a provider. All fields are strings, even numeric
+/// client ids; only the list of bundle ids is split at its commas.
 fn input(provider: &str, fields: &[String]) -> anyhow::Result<Value> {
     let mut body = Map::from_iter([("id".to_owned(), json!(provider))]);
     for field in fields {

@@ -1,4 +1,4 @@
-//! Projects as stored in the data.
+//! Projects as they are stored in the data folder or table.
 
 use anyhow::anyhow;
 use model::project::Project;

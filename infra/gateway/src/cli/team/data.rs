@@ -1,5 +1,5 @@
-//! `gateway team …` in a data folder or table, for the operator. Mainly for the teams of the
-//! project `internal`: over the API, only their own members administer them.
+//! `gateway team …` in a data folder or table, for the operator. Mainly used for the teams of the
+//! project `internal`: over the API, only the members of these teams can administer them.
 
 use anyhow::{anyhow, bail};
 use flows::teams::{TeamToJoin, joining};
@@ -32,7 +32,7 @@ impl Operator {
         Ok(Self { tools, project: row.project })
     }
 
-    /// The first teams with this text in their name, oldest first.
+    /// The first teams whose name contains this text, oldest first.
     pub(super) async fn teams(&self, query: Option<&str>, limit: usize) -> anyhow::Result<Vec<Value>> {
         let query = query.map(str::to_lowercase);
         let has = |team: &Team| query.as_ref().is_none_or(|query| team.display_name.to_lowercase().contains(query));
@@ -81,7 +81,7 @@ impl Operator {
     }
 }
 
-/// The user with this id, or with this verified address to sign in with.
+/// The user with this id, or the user who signs in with this verified address.
 pub(crate) async fn user(tools: &Tools, project: &ProjectId, text: &str) -> anyhow::Result<User> {
     let id = if let Ok(id) = UserId::parse(text) {
         id

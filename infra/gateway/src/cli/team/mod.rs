@@ -20,7 +20,7 @@ use data::Operator;
 
 #[derive(Subcommand)]
 pub(super) enum Command {
-    /// List teams: over the API, or with --data or --table the teams of the project `internal`
+    /// List teams over the API or, with --data or --table, the teams of the project `internal`
     List {
         /// Only teams whose name contains this text
         #[arg(long, value_name = "TEXT")]
@@ -36,9 +36,9 @@ pub(super) enum Command {
         #[command(flatten)]
         common: CommonOptions,
     },
-    /// Add a user to a team: over the API, or with --data or --table in the project `internal`
+    /// Add a user to a team over the API or, with --data or --table, in the project `internal`
     Add(Membership),
-    /// Remove a user from a team: over the API, or with --data or --table in the project `internal`
+    /// Remove a user from a team over the API or, with --data or --table, in the project `internal`
     Remove(Membership),
     /// Permanently delete a team
     Delete {

@@ -14,12 +14,14 @@ use super::super::input::{new_password, patch};
 use super::super::tools::Target;
 use crate::say::say;
 
-/// Secret fields, rejected by `set`: other processes on the machine can read the command line.
+/// Secret fields, which `set` rejects because other processes on the machine can read the command
+/// line.
 const SECRETS: [&str; 3] = ["password", "password_hash", "totp_secret_base64"];
 
 #[derive(Args)]
 pub(crate) struct List {
-    /// Only users with this id, or with this text in their name or in one of their email addresses
+    /// Only the user with this id, or users with this text in their name or in one of their email
+    /// addresses
     #[arg(long, value_name = "TEXT")]
     query: Option<String>,
     /// Only members of this team

@@ -1,5 +1,5 @@
-//! `gateway user …`: creates users in a data folder or table, or over the API (such as the first
-//! one of `internal`, where sign-up is closed), and manages them over the API.
+//! `gateway user …`: creates users in a data folder or table, or over the API, and manages users
+//! over the API. Also creates the first user of `internal`, whose sign-up is closed.
 
 mod api;
 
@@ -20,12 +20,13 @@ use crate::say::say;
 
 #[derive(Subcommand)]
 pub(super) enum Command {
-    /// Create a user who signs in with a password, whether sign-up is open or not. Prints the
-    /// password unless it is read from standard input
+    /// Create a user who signs in with a password, even if sign-up is closed. Prints the password
+    /// unless it is read from standard input
     Create {
         /// The user's address, which counts as verified
         email: String,
-        /// The user's project. Default: `internal`; over the API, the only project your teams own
+        /// The user's project. Default: `internal` or, over the API, the only project that your
+        /// teams own
         #[arg(long, value_name = "ID")]
         project: Option<String>,
         /// Read the password from one line of standard input instead of generating and printing it

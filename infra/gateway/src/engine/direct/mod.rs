@@ -1,13 +1,15 @@
-//! Reads without requests: the AWS client's inputs reach the engine as values, and the engine's
-//! items reach the client as values. Through the connector, each read would serialize and parse
-//! JSON twice.
+//! Reads without HTTP requests: the AWS client's inputs are passed to the engine as values, and the
+//! engine's items to the client. Through the connector, each read would serialize and parse JSON
+//! twice.
 //!
-//! Only successful reads are answered here. A read that the engine refuses is repeated through the
-//! connector, the only place that turns the engine's errors into the client's. Queries with
-//! consumed capacity, with parameters of earlier versions of DynamoDB, or with unusual values
-//! always use the connector, because only the engine's JSON interface reports or validates them.
+//! Only successful reads are handled here. A read that the engine rejects is repeated through the
+//! connector, because only the connector turns the engine's errors into errors of the client. Three
+//! kinds of queries always use the connector, because only the engine's JSON interface validates or
+//! reports what they contain: queries with consumed capacity, with parameters of earlier versions
+//! of DynamoDB, or with unusual values.
 //!
-//! Recently read rows and pages of the table are not read from the database again (`recent`).
+//! Rows and pages of the table that were read recently are not read from the database again
+//! (`recent`).
 
 use std::collections::HashMap;
 use std::fmt;
@@ -30,7 +32,7 @@ use super::recent::{Lookup, RecentReads};
 #[cfg(test)]
 mod tests;
 
-/// Answers reads from the engine in this process.
+/// Serves reads from the engine in this process.
 pub(super) struct DirectReader {
     database: Database,
     recent: Arc<RecentReads>,
@@ -46,7 +48,7 @@ impl DirectReader {
         table == TABLE && self.recent.is_usable()
     }
 
-    /// The rows of existing items; `None` if the engine refuses the keys or leaves some
+    /// The rows of existing items; `None` if the engine rejects the keys or leaves some of them
     /// unprocessed.
     fn rows(&self, read: &ReadRows) -> Option<Rows> {
         let keeps = self.keeps(&read.table);
@@ -61,7 +63,7 @@ impl DirectReader {
         if unknown.is_empty() {
             return Some(Rows(rows));
         }
-        // All reads are strongly consistent in the engine.
+        // All reads of the engine are strongly consistent.
         let keys = KeysAndAttributes { keys: unknown.keys().map(key_to_engine).collect(), ..KeysAndAttributes::default() };
         let request = BatchGetItemRequest { request_items: HashMap::from([(read.table.clone(), keys)]), ..BatchGetItemRequest::default() };
         let answer = self.database.batch_get_item(request).ok()?;
@@ -171,13 +173,13 @@ fn read_to_engine(read: &ReadPage) -> Option<QueryRequest> {
     })
 }
 
-/// Values of keys and conditions; `None` if one of them needs the connector.
+/// The values of keys and conditions; `None` if one of them needs the connector.
 fn to_engine(values: &HashMap<String, Value>) -> Option<HashMap<String, AttributeValue>> {
     values.iter().map(|(name, value)| Some((name.clone(), value_to_engine(value)?))).collect()
 }
 
-/// A usual value of keys and conditions. Other values are left to the engine's JSON interface,
-/// which refuses some of them, such as empty sets and numbers that are too long.
+/// A common value of a key or a condition. Uncommon values are left to the engine's JSON interface,
+/// which rejects some of them, such as empty sets and numbers that are too long.
 fn value_to_engine(value: &Value) -> Option<AttributeValue> {
     match value {
         Value::S(text) => Some(AttributeValue::S(text.clone())),

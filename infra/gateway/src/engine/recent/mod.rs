@@ -1,11 +1,12 @@
-//! The rows and pages read last, as the store receives them. Reading them again takes no database
-//! access, no parsing of stored JSON, and no deserialization of entities.
+//! The rows and pages that were read most recently, in the form in which the store receives them.
+//! Reading them again requires no database access, no parsing of stored JSON, and no
+//! deserialization of entities.
 //!
-//! Reads remain strongly consistent, because every write is announced. Before a write by this
-//! process begins, its rows and the pages of their partitions are removed. A row is not kept if a
-//! write to it is running, or began or ended while the row was being read. When another process
-//! begins to write ([`writers`]), reads use the database until the write has ended; then everything
-//! is forgotten.
+//! Reads remain strongly consistent, because every write is announced. Before this process writes
+//! to rows, the rows and the pages of their partitions are removed. A row is not kept if it was
+//! written, or if a write to it was running, while the row was being read. When another process
+//! begins to write ([`writers`]), reads use the database until the write has ended. Then all rows
+//! and pages are forgotten.
 //!
 //! [`writers`]: super::writers
 
@@ -27,44 +28,45 @@ mod tests;
 
 pub(super) type Item = HashMap<String, AttributeValue>;
 
-/// The maximum number of rows. In this form, a user takes about 6 KB, a project about 15.
+/// The maximum number of kept rows. As a kept row, a user takes about 6 KB and a project about 15
+/// KB.
 const MAX_ROWS: usize = 500;
-/// The maximum number of pages, one per partition.
+/// The maximum number of kept pages, one per partition.
 const MAX_PAGES: usize = 50;
-/// The maximum size of a kept item, in bytes of memory; all rows together take at most 16 MB.
+/// The maximum size of a kept item, in bytes of memory. All rows together take at most 16 MB.
 const MAX_ITEM_BYTES: usize = 32 << 10;
-/// The maximum size of a kept page, in bytes of memory; all pages together take at most 6.4 MB. A
+/// The maximum size of a kept page, in bytes of memory. All pages together take at most 6.4 MB. A
 /// page of eleven sessions takes about 40 KB.
 const MAX_PAGE_BYTES: usize = 128 << 10;
 /// The estimated overhead of an allocation, in bytes.
 const ALLOCATION: usize = 16;
-/// How long rows and pages are kept. This limits the effect of writes that are not announced, for
-/// example by someone who opens the file in another program.
+/// How long rows and pages are kept. After this time, unannounced writes take effect, for example
+/// if someone has opened the file in another program.
 const KEPT: Duration = Duration::from_secs(2);
-/// The number of groups into which keys are divided to recognize concurrent writes.
+/// The number of groups into which keys are divided in order to recognize concurrent writes.
 const GROUPS: usize = 1024;
 
 /// The rows and pages read last.
 pub(super) struct RecentReads {
     hasher: RandomState,
     state: Mutex<State>,
-    /// Unset if nothing is kept; `None` if no other process can write to the table.
+    /// Unset if no rows are kept; `None` if no other process can write to the table.
     writers: OnceLock<Option<Writers>>,
 }
 
-/// Kept values with the time of the read.
+/// The kept values, with the time at which each was read.
 type Cache<K, V> = LruCache<K, (Instant, V)>;
 
 struct State {
     rows: Cache<Key, Arc<Row>>,
-    /// The page of each partition that was read last.
+    /// For each partition, the page that was read last.
     pages: Cache<String, (ReadPage, Page)>,
     groups: Vec<Group>,
-    /// The number of finished writes by other processes when the cache was last cleared.
+    /// The number of writes that other processes had finished when the cache was last cleared.
     ended: Option<u64>,
 }
 
-/// Counts of the writes to a group's keys or partitions.
+/// The numbers of writes to the keys and partitions of a group.
 #[derive(Clone, Copy, Default)]
 struct Group {
     /// How many writes are running.
@@ -73,7 +75,7 @@ struct Group {
     changes: u64,
 }
 
-/// What we know about a row or a page before reading it from the database.
+/// What is known about a row or a page before it is read from the database.
 pub(super) enum Lookup<K, V> {
     Kept(V),
     Unknown(Unknown<K>),
@@ -87,7 +89,7 @@ pub(super) struct Unknown<K> {
     asked_at: Instant,
 }
 
-/// A write that is running until this value is dropped.
+/// A write that runs until this value is dropped.
 pub(super) struct Write {
     recent: Arc<RecentReads>,
     /// `None` for all groups.
@@ -103,19 +105,21 @@ impl Default for RecentReads {
 }
 
 impl RecentReads {
-    /// Begins to keep rows. `writers` are the other processes, if any, that can write to the table.
+    /// Begins to keep rows. `writers` are the other processes that can write to the table, if there
+    /// are any.
     pub(super) fn begin(&self, writers: Option<Writers>) {
-        // The first call decides; there is only one table.
+        // The first call decides, because there is only one table.
         let _ = self.writers.set(writers);
     }
 
-    /// Whether rows are kept. If not, this process must announce its writes to the one that keeps
-    /// them.
+    /// Whether rows are kept. If no rows are kept, this process must announce its writes to the
+    /// process that keeps rows.
     pub(super) fn is_begun(&self) -> bool {
         self.writers.get().is_some()
     }
 
-    /// Whether rows can be used from and added to the cache. Call it at the beginning of each read.
+    /// Whether rows can be taken from the cache and added to it. Call this at the beginning of each
+    /// read.
     pub(super) fn is_usable(&self) -> bool {
         let Some(writers) = self.writers.get() else { return false };
         let Some(writers) = writers else { return true };
@@ -130,7 +134,7 @@ impl RecentReads {
         state.ended.is_some()
     }
 
-    /// The row with this key, if it was recently read and has not been written since. Call it
+    /// The row with this key, if it was read recently and has not been written since. Call this
     /// before reading the item from the database.
     pub(super) fn find(&self, key: &Key) -> Lookup<Key, Arc<Row>> {
         let mut state = self.state();
@@ -138,7 +142,7 @@ impl RecentReads {
         kept.map_or_else(|| Lookup::Unknown(state.unknown(key, self.group(key))), Lookup::Kept)
     }
 
-    /// The page, if it was recently read and its partition has not been written since. Call it
+    /// The page, if it was read recently and its partition has not been written since. Call this
     /// before reading the page from the database.
     pub(super) fn find_page(&self, read: &ReadPage) -> Lookup<ReadPage, Page> {
         let mut state = self.state();
@@ -146,7 +150,8 @@ impl RecentReads {
         kept.map_or_else(|| Lookup::Unknown(state.unknown(read, self.group(&read.pk))), Lookup::Kept)
     }
 
-    /// Keeps a row read from the database, unless a write may have changed it since [`Self::find`].
+    /// Keeps a row that was read from the database, unless a write may have changed it since
+    /// [`Self::find`].
     pub(super) fn keep(&self, unknown: Unknown<Key>, row: &Arc<Row>) {
         if size(row.item()) <= MAX_ITEM_BYTES {
             let mut state = self.state();
@@ -156,7 +161,7 @@ impl RecentReads {
         }
     }
 
-    /// Like [`Self::keep`], for a page.
+    /// Like [`Self::keep`], but for a page.
     pub(super) fn keep_page(&self, unknown: Unknown<ReadPage>, page: &Page) {
         if page.rows.iter().map(|row| size(row.item())).sum::<usize>() <= MAX_PAGE_BYTES {
             let mut state = self.state();
@@ -173,8 +178,7 @@ impl RecentReads {
         forget_expired(&mut state.pages);
     }
 
-    /// Announces a write, which must not begin before this call, and must have ended when the
-    /// result is dropped.
+    /// Announces a write. Begin the write after this call, and end it before the result is dropped.
     pub(super) fn write(self: &Arc<Self>, written: WrittenItems) -> Write {
         let mut state = self.state();
         let groups = match written {
@@ -220,13 +224,13 @@ fn kept<K: Hash + Eq, V: Clone>(cache: &mut Cache<K, V>, key: &K) -> Option<V> {
     None
 }
 
-/// Keeps a value, and forgets others that have expired.
+/// Keeps a value, and forgets the values that have expired.
 fn keep<K: Hash + Eq, V>(cache: &mut Cache<K, V>, key: K, value: (Instant, V)) {
     forget_expired(cache);
     cache.insert(key, value);
 }
 
-/// Forgets the least recently used values, up to the first that has not expired.
+/// Forgets the least recently used values that have expired.
 fn forget_expired<K: Hash + Eq, V>(cache: &mut Cache<K, V>) {
     while cache.iter().next().is_some_and(|(_, (read_at, _))| read_at.elapsed() >= KEPT) {
         cache.remove_lru();
@@ -267,10 +271,10 @@ impl Drop for Write {
     }
 }
 
-/// The memory of a map and its contents, in bytes. An item of many small maps takes hundreds of
-/// times the length of its names and values.
+/// The memory of a map and its contents, in bytes. An item made of many small maps takes hundreds
+/// of times the length of its names and values.
 fn size(map: &Item) -> usize {
-    // A table fills at most seven of eight slots.
+    // A hash table fills at most seven of eight slots.
     let places = map.capacity() + map.capacity().div_ceil(7);
     let table = places * (size_of::<(String, AttributeValue)>() + 1) + ALLOCATION;
     table + map.iter().map(|(name, value)| ALLOCATION + name.len() + size_of_value(value)).sum::<usize>()
@@ -292,13 +296,14 @@ fn size_of_value(value: &AttributeValue) -> usize {
         }
 }
 
-/// An upper estimate of the memory that a text takes when parsed as JSON, in bytes; 0 if it cannot
-/// be an object or a list. Rows are kept with their entities, which contain parsed metadata: a
-/// small object takes ninety times the length of its text.
+/// An upper estimate of the memory, in bytes, that a text takes when it is parsed as JSON; 0 if it
+/// cannot be an object or a list. Rows are kept together with their entities, which contain parsed
+/// metadata. A small object takes ninety times the length of its text.
 fn size_as_json(text: &str) -> usize {
-    /// The B-tree node with an object's first names and values.
+    /// The B-tree node that contains the first names and values of an object.
     const OBJECT: usize = 11 * (size_of::<String>() + size_of::<serde_json::Value>()) + 48 + ALLOCATION;
-    /// A value with its name, or its slot in a list, which starts with four slots and doubles.
+    /// A value with its name, or its slot in a list, which starts with four slots and doubles when
+    /// full.
     const VALUE: usize = 4 * size_of::<serde_json::Value>() + size_of::<String>() + 2 * ALLOCATION;
     if !text.starts_with(['{', '[']) {
         return 0;

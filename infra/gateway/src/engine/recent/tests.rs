@@ -1,4 +1,4 @@
-//! Tests of which rows and pages are kept.
+//! Tests which rows and pages are kept.
 
 use super::*;
 
@@ -77,10 +77,10 @@ fn an_item_counts_with_the_overhead_of_its_maps_and_lists() {
     let small = || AttributeValue::M(item(""));
     let list =
         |value: &dyn Fn() -> AttributeValue| HashMap::from([("a".to_owned(), AttributeValue::L((0..4096).map(|_| value()).collect()))]);
-    // Names and values take 8 KB, the tables of the maps more than a megabyte.
+    // The names and values take 8 KB, and the tables of the maps take more than a megabyte.
     let maps = list(&small);
     assert!(size(&maps) > 4096 * 4 * size_of::<(String, AttributeValue)>());
-    // Metadata is a string in the item and a tree in the entity.
+    // Metadata is a string in the item, but a tree in the entity.
     let metadata = HashMap::from([("a".to_owned(), AttributeValue::S(format!("[{}0]", r#"{"":0},"#.repeat(512))))]);
     for item in [maps, list(&|| AttributeValue::Null(true)), list(&|| AttributeValue::Ss(vec![String::new()])), metadata] {
         recent.keep(unknown(&recent, key(0)), &Arc::new(Row::new(item)));

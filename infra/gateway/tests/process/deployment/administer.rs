@@ -35,20 +35,21 @@ impl World {
         fails(&run(&self.folder, arguments))
     }
 
-    /// The status of a request for the list of users with this server key.
+    /// The status of a request with this server key for the list of users.
     async fn lists_users(&self, project: &str, key: &str) -> u16 {
         let headers = [("x-service-project-id", project), ("x-service-access-type", "server"), ("x-service-secret-server-key", key)];
         self.gateway.send(Method::GET, "/api/v1/users", &headers, None).await.status().as_u16()
     }
 
-    /// Signs up a user with this operation; returns the tokens.
+    /// Signs up a user with this operation; returns the user's tokens.
     async fn becomes(&self, project: &str, operation: &str, body: Value) -> Value {
         let (status, user) = self.gateway.client(project, Method::POST, &format!("/api/v1/auth/{operation}"), Some(body)).await;
         assert_eq!(status, 200, "{user}");
         user
     }
 
-    /// Makes any address a user's primary one, as users can do themselves; returns the user's id.
+    /// Makes any address the primary address of a user, as users can do themselves. Returns the
+    /// user's id.
     async fn enters(&self, project: &str, user: &Value, address: &str) -> String {
         let headers = [
             ("x-service-project-id", project),
@@ -187,7 +188,7 @@ async fn an_unverified_address_names_nobody() {
     let project = variable(&world.says(&["project", "create", "Notes"]), "GATELET_PROJECT_ID");
     let team = world.json(&["team", "create", "Compilers", "--json"]);
     let team = team["id"].as_str().unwrap();
-    // Eve, who signed up first, enters Grace's address. Mallory signs up with Joan's.
+    // Eve has signed up first, and enters Grace's address. Mallory signs up with Joan's address.
     let eve = world.becomes(&project, "password/sign-up", json!({ "email": "eve@example.com", "password": PASSWORD })).await;
     let eve = world.enters(&project, &eve, "grace@example.com").await;
     assert!(world.fails(&["team", "add", team, "grace@example.com"]).contains(&eve), "the candidate is named");

@@ -30,7 +30,8 @@ async fn a_session_is_kept_in_a_private_file_until_it_is_ended() {
     assert_eq!(json_of(&folder, &["call", "GET", "/users/me"])["primary_email"], "ada@example.com");
     assert_eq!(sessions(&gateway, &ada).await, 2, "the command has a session of its own");
 
-    // A second sign-in replaces the first one, both in the saved session and on the deployment.
+    // A second sign-in replaces the first session, both in the saved sessions and on the
+    // deployment.
     signs_in(&gateway, &folder, &ada).await;
     assert_eq!(sessions(&gateway, &ada).await, 2);
     let headers =
@@ -63,7 +64,7 @@ async fn after_the_user_ended_the_session_commands_ask_to_sign_in_again() {
     as_user(&gateway, &ada, Method::DELETE, "/api/v1/auth/sessions").await;
     let ended = fails(&run(&folder, &["project", "list"]));
     assert!(ended.contains("has ended") && ended.contains(&format!("`gateway login {}`", gateway.url)), "{ended}");
-    // The saved session is removed although it has already ended.
+    // The saved session is removed even though it has already ended.
     succeeds(&run(&folder, &["logout"]));
     assert!(fails(&run(&folder, &["call", "GET", "/users/me"])).contains("not signed in"));
 }
@@ -84,7 +85,7 @@ async fn a_session_is_not_forgotten_while_its_deployment_is_unreachable() {
     assert!(!std::fs::read_to_string(file(&folder)).unwrap().contains(&url));
 }
 
-/// A server that gives this answer to every request.
+/// A server that gives this response to every request.
 fn answers(answer: &'static str) -> String {
     serve(move |_| answer.to_owned())
 }
@@ -93,9 +94,9 @@ fn answers(answer: &'static str) -> String {
 fn a_url_without_gatelet_is_reported() {
     let folder = Folder::new("login-wrong");
     let page = answers("HTTP/1.1 404 Not Found\r\ncontent-length: 6\r\nconnection: close\r\n\r\n<html>");
-    assert!(fails(&run(&folder, &["login", &page])).contains("does not answer as Gatelet does (status 404): check the URL"));
+    assert!(fails(&run(&folder, &["login", &page])).contains("does not respond like Gatelet (status 404): check the URL"));
     let other = answers("HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}");
-    assert!(fails(&run(&folder, &["login", &other])).contains("does not answer as Gatelet does"));
+    assert!(fails(&run(&folder, &["login", &other])).contains("does not respond like Gatelet"));
     let moved = "HTTP/1.1 301 Moved\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
     assert!(fails(&run(&folder, &["login", &answers(moved)])).contains("redirect"));
     assert!(fails(&run(&folder, &["login", "http://127.0.0.1:1"])).contains("cannot reach http://127.0.0.1:1"));
@@ -128,11 +129,11 @@ async fn a_deployment_without_a_page_says_what_its_operator_can_do() {
     };
     let line = first_line_of_login(&folder, &gateway);
     assert!(line.starts_with(&format!("Open {}/console/cli-auth-confirm?login_code=", gateway.url)), "{line}");
-    // The console must be on a trusted domain too.
+    // The console must also be on a trusted domain.
     internal(json!({ "allow_localhost": false })).await;
     let said = fails(&run(&folder, &["login", &gateway.url]));
-    assert!(said.contains("no page to confirm on") && said.contains("--page"), "{said}");
-    // A page outside the trusted domains could be anyone's.
+    assert!(said.contains("no page for confirming the sign-in") && said.contains("--page"), "{said}");
+    // A page outside the trusted domains could belong to anyone.
     let said = fails(&run(&folder, &["login", &gateway.url, "--page", "https://evil.example.com/device"]));
     assert!(said.contains("evil.example.com") || said.contains("trusted"), "{said}");
     internal(json!({ "domains": [{ "domain": "https://admin.example.com", "handler_path": "/handler" }] })).await;
@@ -140,7 +141,7 @@ async fn a_deployment_without_a_page_says_what_its_operator_can_do() {
     assert!(line.starts_with("Open https://admin.example.com/handler/cli-auth-confirm?login_code="), "{line}");
 }
 
-/// The link that `gateway login` prints.
+/// The link that `gateway login` has printed.
 fn first_line_of_login(folder: &Folder, gateway: &Gateway) -> String {
     let mut child = super::command(folder, &["login", &gateway.url]).stdout(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();

@@ -17,7 +17,7 @@ use crate::support::{Folder, Gateway, end_of, gateway, succeeds};
 
 const PAGE: &str = "http://localhost:3000/device";
 
-/// A command with the user's settings in this folder.
+/// A command whose user has their settings in this folder.
 fn command(folder: &Folder, arguments: &[&str]) -> Command {
     let mut command = gateway(arguments);
     command.env("XDG_CONFIG_HOME", folder.path("config")).current_dir(folder.path(""));
@@ -28,7 +28,7 @@ fn run(folder: &Folder, arguments: &[&str]) -> Output {
     end_of(&mut command(folder, arguments))
 }
 
-/// The output of a command that prints JSON.
+/// The output of a command, parsed as JSON.
 fn json_of(folder: &Folder, arguments: &[&str]) -> Value {
     serde_json::from_str(&succeeds(&run(folder, arguments))).unwrap()
 }
@@ -37,13 +37,14 @@ fn file(folder: &Folder) -> String {
     folder.path("config/gatelet/logins.json")
 }
 
-/// How long `gateway login` waits before a poll, in milliseconds. Users in these tests decide
-/// immediately, so the deployment's interval is not needed.
+/// How long `gateway login` waits before each poll, in milliseconds. In these tests, users decide
+/// immediately, so the wait can be shorter than the deployment's interval.
 const SOON: &str = "500";
 
-/// Runs `gateway login` until it exits, while the user decides on the sign-in: `mode` is `complete`
-/// or `deny`. The command waits `millis` before each poll; if empty, the deployment's interval.
-/// Returns the command's standard output, and its exit status with its standard error.
+/// Runs `gateway login` until it exits. Meanwhile, the user decides on the sign-in: `mode` is
+/// `complete` or `deny`. The command waits `millis` before each poll, or the deployment's interval
+/// if `millis` is empty. Returns the command's standard output, and its exit status together with
+/// its standard error.
 async fn login(gateway: &Gateway, folder: &Folder, mode: &str, user: &Value, millis: &str) -> (String, Output) {
     let mut command = command(folder, &["login", &gateway.url, "--page", PAGE]);
     let mut child = command.env("GATELET_LOGIN_MILLIS", millis).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -70,7 +71,7 @@ async fn signs_in(gateway: &Gateway, folder: &Folder, user: &Value) -> String {
     printed
 }
 
-/// A user of the project `internal`, with a session in a browser.
+/// A user of the project `internal` who has a session in a browser.
 async fn user_of_internal(gateway: &Gateway, email: &str) -> Value {
     gateway.open_internal().await;
     let body = json!({ "email": email, "password": "correct horse battery" });
@@ -93,8 +94,8 @@ async fn sessions(gateway: &Gateway, user: &Value) -> usize {
     as_user(gateway, user, Method::GET, "/api/v1/auth/sessions").await["items"].as_array().unwrap().len()
 }
 
-/// Starts a server other than a gateway: `answer` gets a request and returns the bytes to send.
-/// Returns the URL.
+/// Starts a server that is not a gateway: `answer` gets a request and returns the bytes of the
+/// response. Returns the URL.
 fn serve(answer: impl Fn(&str) -> String + Send + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());

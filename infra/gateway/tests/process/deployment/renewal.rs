@@ -1,4 +1,4 @@
-//! Access tokens that expire while a command is running, as in a long export.
+//! Access tokens that expire while a command is running, for example during a long export.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -14,8 +14,8 @@ fn answer(status: u16, body: &Value) -> String {
     format!("HTTP/1.1 {status} Status\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}", body.len())
 }
 
-/// A deployment whose first access token is already expired when used. The session can be renewed
-/// `renewals` times.
+/// A deployment whose first access token has already expired when it is used. The session can be
+/// renewed `renewals` times.
 fn deployment(renewals: usize) -> String {
     let renewed = AtomicUsize::new(0);
     serve(move |request| {
@@ -36,7 +36,7 @@ fn deployment(renewals: usize) -> String {
     })
 }
 
-/// A folder with a sign-in to this deployment.
+/// A folder with the saved session of a sign-in to this deployment.
 fn signed_in(name: &str, url: &str) -> Folder {
     let folder = Folder::new(name);
     let logins = json!({ "logins": [{ "url": url, "refresh_token": "the-refresh-token" }] });

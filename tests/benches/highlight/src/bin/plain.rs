@@ -1,4 +1,4 @@
-//! Code without colors, the baseline of the comparison.
+//! Code without colors, with which the highlighters are compared.
 
 fn main() {
     highlight::measure(|_, code| highlight::escape::markup(code));

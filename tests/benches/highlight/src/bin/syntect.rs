@@ -1,5 +1,5 @@
-//! Highlighting by `syntect`, which reads its syntaxes on first use. They do not include
-//! TypeScript.
+//! Highlights code with `syntect`, which reads its syntaxes when it is first used. The syntaxes of
+//! `syntect` do not include TypeScript.
 
 use std::sync::LazyLock;
 

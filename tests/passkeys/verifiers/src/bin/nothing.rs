@@ -1,4 +1,4 @@
-//! Only the device that all programs share.
+//! Contains only the device that all of these programs share.
 
 use std::time::Instant;
 

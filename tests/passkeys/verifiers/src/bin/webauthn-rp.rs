@@ -1,4 +1,5 @@
-//! The verifier of the crate `webauthn_rp`, with state stored outside, as functions require.
+//! The verifier of the crate `webauthn_rp`. The state of the verifier is stored outside, as
+//! functions require.
 
 use std::time::Instant;
 

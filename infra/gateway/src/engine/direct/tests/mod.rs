@@ -1,4 +1,4 @@
-//! Reads give the same results with and without requests.
+//! Reads with requests and reads without them give the same results.
 
 mod recent;
 mod requests;
@@ -25,7 +25,7 @@ use super::*;
 use crate::engine::connector::Connector;
 use crate::engine::{Engine, InjectedError, Observe, TABLE};
 
-/// Two clients of one engine: one makes requests, the other reads directly.
+/// Two clients of one engine: one sends requests, the other reads directly.
 struct World {
     requests: Client,
     direct: Client,
@@ -61,13 +61,13 @@ impl World {
         self.requests.call(PutItemInput::builder().table_name(TABLE).set_item(Some(item))).await.unwrap();
     }
 
-    /// Reads both ways, and returns the result.
+    /// Reads with both clients, and returns the result, which must be the same.
     async fn read<R>(&self, request: R) -> Result<R::Output, String>
     where
         R: Request<Output: PartialEq, Error: ProvideErrorMetadata> + Clone + Debug,
     {
         let one = self.requests.call(request.clone()).await.map_err(described);
-        // The second direct read can use items that the first one kept.
+        // The second direct read can use items that the first one has kept.
         for _ in 0..2 {
             let other = self.direct.call(request.clone()).await.map_err(described);
             assert_eq!(other, one, "{request:?}");
@@ -75,8 +75,8 @@ impl World {
         one
     }
 
-    /// Reads rows with requests, then twice directly. Returns the items by key; `None` if the
-    /// engine refuses the read or leaves keys unprocessed.
+    /// Reads rows once with requests and twice directly. Returns the items by key; `None` if the
+    /// engine rejects the read or leaves keys unprocessed.
     async fn rows(&self, read: ReadRows) -> Option<HashMap<Key, Item>> {
         let keys = KeysAndAttributes::builder().set_keys(Some(read.keys.iter().map(item_of).collect())).consistent_read(true);
         let request = BatchGetItemInput::builder().request_items(&read.table, keys.build().unwrap());
@@ -90,7 +90,8 @@ impl World {
         one
     }
 
-    /// Like [`Self::rows`], for a page: its items, and the sort key after which the next begins.
+    /// Like [`Self::rows`], but reads a page: its items, and the sort key after which the next page
+    /// begins.
     async fn page(&self, read: ReadPage) -> Option<(Vec<Item>, Option<String>)> {
         let answer = self.requests.call(read.query()).await.ok();
         let one = answer.map(|page| (page.items.unwrap(), page.last_evaluated_key.map(|key| key["sk"].as_s().unwrap().clone())));
@@ -117,8 +118,8 @@ fn item_of(key: &Key) -> Item {
     requests::key(&key.pk, &key.sk)
 }
 
-/// Status and code of an error. If a request has several faults, the order of a map decides which
-/// one the message names.
+/// The status and the code of an error. If a request has several faults, the order of a map decides
+/// which fault the message names.
 fn described<E: ProvideErrorMetadata>(failure: aws::CallError<E>) -> String {
     let status = failure.raw_response().map(|response| response.status().as_u16());
     format!("{status:?} {:?}", failure.code())
@@ -136,7 +137,7 @@ proptest! {
         runtime.block_on(async {
             let world = World::new().await;
             for item in items {
-                // Some items have values that tables reject.
+                // Some items contain values that tables reject.
                 let _ = world.requests.call(PutItemInput::builder().table_name(TABLE).set_item(Some(item))).await;
             }
             for read in rows {
@@ -229,7 +230,7 @@ async fn rows_beyond_the_largest_answer_need_requests() {
     assert_eq!(world.rows(rows_of((2..count).map(|sk| sk.to_string()))).await.unwrap().len(), count - 2);
 }
 
-/// Records calls, and refuses queries.
+/// Records calls, and rejects queries.
 #[derive(Default)]
 struct CallLog(Mutex<Vec<String>>);
 

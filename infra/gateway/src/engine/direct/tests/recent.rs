@@ -1,4 +1,4 @@
-//! Reads see every earlier write even though items are kept from earlier reads.
+//! Reads see every earlier write, even though items of earlier reads are kept.
 
 use aws_sdk_dynamodb::operation::batch_write_item::BatchWriteItemInput;
 use aws_sdk_dynamodb::operation::delete_item::DeleteItemInput;
@@ -11,7 +11,7 @@ use store::table;
 
 use super::*;
 
-/// A partition key that JSON escapes.
+/// A partition key with characters that JSON escapes.
 const ODD: &str = "a\"\\é\u{7}";
 
 fn with(mut item: Item, value: &str) -> Item {
@@ -135,7 +135,7 @@ async fn a_read_sees_what_expired_and_what_another_process_wrote() {
     }
 }
 
-/// Each writer adds 1 and then reads, while others write and read the same item.
+/// Each writer adds 1 to an item and then reads it, while others write and read the same item.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn concurrent_reads_never_return_an_item_from_before_a_finished_write() {
     const WRITES: i64 = 200;

@@ -1,4 +1,4 @@
-//! Generated items and reads, most of them accepted by the engine.
+//! Generates items and reads, most of which the engine accepts.
 
 use std::collections::HashMap;
 
@@ -29,7 +29,7 @@ fn number() -> impl Strategy<Value = String> {
     prop_oneof![4 => any::<i64>().prop_map(|number| number.to_string()), 1 => select(vec!["1.50", "-0", "1e3", "", "x", "007"]).prop_map(str::to_owned)]
 }
 
-/// Values of every type; the engine refuses some.
+/// Values of every type, some of which the engine rejects.
 fn value() -> impl Strategy<Value = Value> {
     let flat = prop_oneof![
         "[a-z\"\\\\é\u{7}]{0,6}".prop_map(Value::S),
@@ -54,7 +54,7 @@ fn sort() -> impl Strategy<Value = &'static str> {
     select(vec!["1", "2", "3", "4", "5"])
 }
 
-/// Keys, most of them complete.
+/// Keys, most of which are complete.
 fn keys() -> impl Strategy<Value = Item> {
     let whole = || (name(), sort()).prop_map(|(pk, sk)| key(pk, sk));
     let odd = (whole(), select(vec!["pk", "sk", "other"]), of(value())).prop_map(|(mut key, name, value)| {
@@ -80,7 +80,7 @@ fn table() -> impl Strategy<Value = &'static str> {
     prop_oneof![19 => Just(TABLE), 1 => select(vec!["missing", "", "no name"])]
 }
 
-/// A projection expression, and the names in it.
+/// A projection expression, and the attribute names in it.
 fn projection() -> impl Strategy<Value = (Option<String>, Option<HashMap<String, String>>)> {
     let valid = select(vec![(None, None), (Some("a, c.a, sk"), None), (Some("#n"), Some("n")), (Some("b[0].a, pk"), None)]);
     let odd = select(vec![(Some(""), None), (None, Some("n")), (Some("a, a"), None), (Some("#m"), Some("n")), (Some("a,"), None)]);
@@ -89,7 +89,7 @@ fn projection() -> impl Strategy<Value = (Option<String>, Option<HashMap<String,
     })
 }
 
-/// Sort keys; the engine refuses some.
+/// Sort keys, some of which the engine rejects.
 fn any_sort() -> impl Strategy<Value = String> {
     prop_oneof![9 => sort().prop_map(str::to_owned), 1 => select(vec![String::new(), "x".repeat(1025)])]
 }
@@ -133,7 +133,7 @@ fn filter() -> impl Strategy<Value = Option<&'static str>> {
     ]
 }
 
-/// The values named in a query's expressions, with a few exceptions.
+/// The values for the names in a query's expressions, with a few left out or added.
 fn values(expressions: String) -> impl Strategy<Value = Option<Item>> {
     let all = [":pk", ":from", ":to", ":n"].into_iter().filter(|name| {
         let mut words = expressions.split(|c: char| c != ':' && !c.is_alphanumeric());
