@@ -1,26 +1,20 @@
 //! The list of a project's outbox, newest first.
 //!
-//! The list has several partitions of `gsi1` per month, which are read in parallel. A page costs
-//! half a unit for each 4 KB read of a partition and, like all reads of an index, is eventually
-//! consistent. One request reads at most `MAX_ROUNDS` times and about `MAX_READ` entries. A search
-//! with few matches therefore returns short pages, each with a position to continue from, instead
-//! of slowing down as emails accumulate.
+//! The list has several partitions of `gsi1` per month, which are read together
+//! ([`sharded`](crate::table::sharded)). One request reads at most `MAX_MONTHS` months.
 
-use futures_util::future::try_join_all;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use model::outbox::OutboxEntry;
 use wire::id::ProjectId;
 
 use crate::outbox::{OutboxRow, month, month_partitions, unreadable};
-use crate::table::sharded::is_over;
-use crate::table::{Error, Item, Key, Store, string};
+use crate::table::sharded::{Listing, Partition, is_over};
+use crate::table::{Error, Item, Key, Store};
 
-/// The maximum number of rounds of queries for one page; each month takes at least one.
-const MAX_ROUNDS: usize = 24;
-/// The number of entries after which a request stops reading; the last round may exceed this
-/// number.
-const MAX_READ: usize = 1000;
+/// The maximum number of months read for one page.
+const MAX_MONTHS: usize = 24;
+
 /// A position in the list: a month, and a sort key within it.
 #[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
 pub struct ListPosition {
@@ -78,59 +72,35 @@ impl Store {
     ) -> Result<OutboxPage<T>, Error> {
         let last_month = month(listing.oldest);
         let mut at = listing.start.cloned().unwrap_or_else(|| ListPosition::beginning(listing.now));
-        let (mut entries, mut bytes, mut examined) = (Vec::new(), 0, 0);
-        for _ in 0..MAX_ROUNDS {
-            let (items, is_last) = self.items_of_month(project, &at, listing.read).await?;
-            examined += items.len();
-            for item in items {
-                let (position, entry) = (position(&item), readable(item));
-                if let Some((shown, size)) = entry.and_then(&read) {
-                    if entries.len() == listing.limit || is_over(bytes, size) {
-                        return Ok(OutboxPage { entries, next: Some(at) });
-                    }
-                    bytes += size;
-                    entries.push(shown);
+        let (mut entries, mut bytes) = (Vec::new(), 0);
+        for _ in 0..MAX_MONTHS {
+            let partitions = month_partitions(project, at.month).map(Partition::gsi1).collect();
+            // A full page needs one more entry, which shows that another page follows.
+            let limit = listing.limit.saturating_sub(entries.len()).max(1);
+            let of_month = Listing { after: Some(&at.after), descending: true, limit, read: listing.read };
+            let shown = |position: &str, item: Item| {
+                let shown = readable(item).and_then(&read);
+                Ok(shown.map(|(shown, size)| ((position.to_owned(), shown, size), size)))
+            };
+            let page = self.sharded(partitions, of_month, shown).await?;
+            for (position, shown, size) in page.rows {
+                if entries.len() == listing.limit || is_over(bytes, size) {
+                    return Ok(OutboxPage { entries, next: Some(at) });
                 }
+                bytes += size;
+                entries.push(shown);
                 at.after = position;
             }
-            if is_last && month(at.month) <= last_month {
+            if let Some(after) = page.next {
+                return Ok(OutboxPage { entries, next: Some(ListPosition { after, ..at }) });
+            }
+            if month(at.month) <= last_month {
                 return Ok(OutboxPage { entries, next: None });
             }
-            if is_last {
-                at = at.month_before(listing.oldest);
-            }
-            if examined >= MAX_READ {
-                break;
-            }
+            at = at.month_before(listing.oldest);
         }
         Ok(OutboxPage { entries, next: Some(at) })
     }
-
-    /// The items after a position in its month, and whether they include the month's last item.
-    async fn items_of_month(&self, project: &ProjectId, at: &ListPosition, count: usize) -> Result<(Vec<Item>, bool), Error> {
-        let partitions: Vec<String> = month_partitions(project, at.month).collect();
-        let count = count.div_ceil(partitions.len());
-        let parts = try_join_all(partitions.iter().map(|partition| self.items_of_partition(partition, &at.after, count))).await?;
-        // Beyond the first position at which a partition stopped, items may be missing.
-        let stop = parts.iter().filter(|(_, is_last)| !is_last).filter_map(|(items, _)| items.last()).map(position).max();
-        let is_last = parts.iter().all(|(_, is_last)| *is_last);
-        let is_of_page = |item: &Item| stop.as_ref().is_none_or(|stop| position(item) >= *stop);
-        let mut items: Vec<Item> = parts.into_iter().flat_map(|(items, _)| items).filter(is_of_page).collect();
-        items.sort_by_cached_key(|item| std::cmp::Reverse(position(item)));
-        Ok((items, is_last))
-    }
-
-    async fn items_of_partition(&self, partition: &str, after: &str, count: usize) -> Result<(Vec<Item>, bool), Error> {
-        let query = self.query().index_name("gsi1");
-        let query = query.key_condition_expression("gsi1pk = :pk AND gsi1sk < :after");
-        let query = query.expression_attribute_values(":pk", string(partition)).expression_attribute_values(":after", string(after));
-        let (items, next) = self.query_page(query.scan_index_forward(false).limit(i32::try_from(count).unwrap_or(i32::MAX))).await?;
-        Ok((items, next.is_none()))
-    }
-}
-
-fn position(item: &Item) -> String {
-    item.get("gsi1sk").and_then(|value| value.as_s().ok()).cloned().unwrap_or_default()
 }
 
 fn readable(item: Item) -> Option<OutboxEntry> {

@@ -2,7 +2,7 @@
 //!
 //! | item | pk | sk | indexes |
 //! |---|---|---|---|
-//! | entry | `M#<P>#<id>` | `ENTRY` | gsi1 `P#<P>#OUTBOX#<yyyymm>`, or the same with `#1` to `#7`, / created; gsi2 while it needs work, see [`crate::outbox::work`] |
+//! | entry | `M#<P>#<id>` | `ENTRY` | gsi1 `P#<P>#OUTBOX#<yyyymm>`, or the same with `#1` to `#3`, / created; gsi2 while it needs work, see [`crate::outbox::work`] |
 //! | bodies of a rendered email | the same | `BODY` | none; expires by TTL, see [`crate::outbox::bodies`] |
 //! | decoy | `X#<P>#<id>` | `DECOY` | as for an entry, but in partitions that nobody reads |
 //!
@@ -50,7 +50,7 @@ pub fn entry_key(project: &ProjectId, id: EmailId) -> Key {
 
 /// The number of partitions that the list of a month is spread over. It may grow, but must not
 /// shrink.
-const SHARDS: u8 = 8;
+const SHARDS: u8 = 4;
 
 /// The month of a time (UTC), as in the names of partitions.
 pub(crate) fn month(time: Timestamp) -> String {
