@@ -116,11 +116,12 @@ operations, at `ThrottleRate` requests a second:
 - *counts*: a write counts once more for each 4 KB of its body. A picture counts as one write of its
   length, and as a picture. A refused write counts as much, because it is counted while its sender
   is verified, before its body is checked. So large bodies count even if they are refused.
-- *the longest page* is the most expensive read. It reads at most 3 MB (730 units), however little
-  of that it shows. Its 1 MB costs $90 a million to transfer, at $0.09 a GB. The page counts as {{weight}}
+- *the longest page* is the most expensive read. The request reads at most 3 MB (730 units), however
+  little of that it shows. The page's 1 MB costs $90 a million to transfer, at $0.09 a GB. The page
+  counts as {{weight}}
   reads of 16 KB. Each process counts separately, so the figures assume as many processes as serve
   such pages at the same time, at {{milliseconds}} ms each. Only the throttle limits requests that read less than
-  16 KB. They cost at most {{small}} a day, including their transfer. Only a lower `ThrottleRate` stops
+  16 KB. Such requests cost at most {{small}} a day, including their transfer. Only a lower `ThrottleRate` stops
   an attacker with 10,000 addresses.
 - *cost* = requests within the limits × (table + API request + 5 ms of Lambda) + rejected requests ×
   (API request + six read units + 5 ms of Lambda).
@@ -132,9 +133,9 @@ first two attacks.
 ## Emails of servers
 
 The gate of emails (`shared/flows/src/email/gate.rs`) counts the recipient of each code and notice.
-It does not count emails that a server sends to the project's users: a project that imports users
-may write to thousands of unverified addresses at one company at once, and counting each would cost
-another write. The project's quota limits the number of such emails, to 200 an hour for a new
+Emails that a server sends to the project's users are not counted: counting each would cost another
+write, and a project that imports users may write to thousands of unverified addresses at one
+company at once. The project's quota limits the number of such emails, to 200 an hour for a new
 project. If sign-up at `internal` is open, anybody can own projects, up to 100 with each team, and
 send a stranger as many emails as the quotas of these projects allow together. If you do not know
 everyone who signs up at `internal`, close sign-up and create the projects yourself.
@@ -150,7 +151,7 @@ response. Users and their data are in other partitions. The units that a respons
   query, only `page` for `/blog` and `offset` for `/api/v1/blog-posts`. A request with a number in a
   different form than in the links (`page=02`, `offset=x`, a parameter that appears twice) is
   redirected without a read. A page or list after the last post reads no posts. Only an `offset`
-  that is a multiple of 100 returns a long list. Other lists end at the next multiple. So each long
+  that is a multiple of 100 returns a long list. Lists from other offsets end at the next multiple of 100. So each long
   response is read a few times a minute for each of CloudFront's caches, however many requests there
   are.
 - **Not cached**: `POST /mcp` and `POST /a2a`. After a publication, each process reads all content

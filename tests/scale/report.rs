@@ -19,8 +19,8 @@ uses, the keys that all users of a project share, the units that a request takes
 each index, and the lifetimes of items.
 
 The population consists of a million users in 100 projects, whose sizes follow Zipf's law (the
-largest has a fifth of all users). Users make one visit a day on average, and the busiest user makes
-500. Projects are in different time zones. In its busiest hour, a project has 1.9 times its mean
+largest has a fifth of all users). Users make one visit a day on average, up to 500 for the busiest
+user. Projects are in different time zones. In its busiest hour, a project has 1.9 times its mean
 load.
 
 Partitions behave as AWS documents them. Each has 3,000 read and 1,000 write units a second and 10
@@ -30,8 +30,8 @@ been above 80 % of its limit for five minutes is split into two, each with half 
 figure of 80 % is an assumption: AWS does not publish the actual rule. A split does not help a
 single item, nor a partition key to which items are only appended in order.
 
-*With a cache* means that each instance of a function keeps project and key for two seconds. There
-are twice as many instances as the load keeps busy.
+Figures *with a cache* assume that each instance of a function keeps project and key for two
+seconds. There are twice as many instances as the load keeps busy.
 ";
 
 /// A load of one project: its name, and the rates that reach limits, without and with a cache.
@@ -195,8 +195,8 @@ fn walls_of_one_project(text: &mut String, scenarios: &[Scenario; 3]) {
         "
 ## The limits of one project
 
-The table shows at how many requests a minute a project reaches the limit of a partition.
-*Simulated* is a steady load of two hours, at the end of which nothing may be throttled.
+The table shows at how many requests a minute a project reaches the limit of a partition. In this
+simulation, the load is steady for two hours, at the end of which nothing may be throttled.
 
 | load | first limit, simulated | what is hottest | with a cache | what is hottest |
 |---|---|---|---|---|
