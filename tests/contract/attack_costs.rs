@@ -118,11 +118,10 @@ operations, at `ThrottleRate` requests a second:
   is verified, before its body is checked. So large bodies count even if they are refused.
 - *the longest page* is the most expensive read. The request reads at most 3 MB (730 units), however
   little of that it shows. The page's 1 MB costs $90 a million to transfer, at $0.09 a GB. The page
-  counts as {{weight}}
-  reads of 16 KB. Each process counts separately, so the figures assume as many processes as serve
-  such pages at the same time, at {{milliseconds}} ms each. Only the throttle limits requests that read less than
-  16 KB. Such requests cost at most {{small}} a day, including their transfer. Only a lower `ThrottleRate` stops
-  an attacker with 10,000 addresses.
+  counts as {{weight}} reads of 16 KB. Each process counts separately, so the figures assume as many
+  processes as serve such pages at the same time, at {{milliseconds}} ms each. Only the throttle limits requests
+  that read less than 16 KB. Such requests cost at most {{small}} a day, including their transfer. Only a
+  lower `ThrottleRate` stops an attacker with 10,000 addresses.
 - *cost* = requests within the limits × (table + API request + 5 ms of Lambda) + rejected requests ×
   (API request + six read units + 5 ms of Lambda).
 
@@ -151,9 +150,9 @@ response. Users and their data are in other partitions. The units that a respons
   query, only `page` for `/blog` and `offset` for `/api/v1/blog-posts`. A request with a number in a
   different form than in the links (`page=02`, `offset=x`, a parameter that appears twice) is
   redirected without a read. A page or list after the last post reads no posts. Only an `offset`
-  that is a multiple of 100 returns a long list. Lists from other offsets end at the next multiple of 100. So each long
-  response is read a few times a minute for each of CloudFront's caches, however many requests there
-  are.
+  that is a multiple of 100 returns a long list. Lists from other offsets end at the next multiple
+  of 100. So each long response is read a few times a minute for each of CloudFront's caches,
+  however many requests there are.
 - **Not cached**: `POST /mcp` and `POST /a2a`. After a publication, each process reads all content
   once (865 units at 10,000 posts) and builds an index for searches. After that, a search, and each
   of the resources `index.md` and `llms.txt`, reads only which publication is current (3 units). A
@@ -164,7 +163,8 @@ response. Users and their data are in other partitions. The units that a respons
   Lower the rate if readers matter more than agents. The web ACL (`firewall.yaml`) rejects a single
   address.
 - **Also not cached**: responses for made-up paths, such as `/blog/nothing-1`, at a few units each,
-  and all content in a deployment without a distribution. API Gateway's `ThrottleRate` limits both.
+  and all content in a deployment without a distribution. API Gateway's `ThrottleRate` limits all
+  these requests.
 ";
 
 /// A column of an operation's row in the cost table.

@@ -12,8 +12,8 @@ const GOOGLE: Provider = Provider {
     id: "google",
     docs: "https://developers.google.com/identity/protocols/oauth2/web-server",
     notes: "Google issues a refresh token only with `access_type=offline`, and a second refresh \
-            token only with `prompt=consent`. It reports `email` and `profile` under their long \
-            names.",
+            token only with `prompt=consent`. Google reports `email` and `profile` under their \
+            long names.",
     authorization_endpoint: "https://accounts.google.com/o/oauth2/v2/auth",
     token_endpoint: "https://oauth2.googleapis.com/token",
     scope: "openid email profile",
@@ -101,7 +101,7 @@ const APPLE: Provider = Provider {
     id: "apple",
     docs: "https://developer.apple.com/documentation/signinwithapplerestapi",
     notes: "Apple posts its response as a form when `name` or `email` is requested, and sends the \
-            name only at the first sign-in. It issues a refresh token without being asked.",
+            name only at the first sign-in. Apple issues a refresh token without being asked.",
     authorization_endpoint: "https://appleid.apple.com/auth/authorize",
     token_endpoint: "https://appleid.apple.com/auth/token",
     scope: "openid name email",
@@ -166,8 +166,8 @@ const SPOTIFY: Provider = Provider {
 const DISCORD: Provider = Provider {
     id: "discord",
     docs: "https://discord.com/developers/docs/topics/oauth2",
-    notes: "With `prompt=none`, Discord asks for consent only for new scopes. Otherwise, it asks \
-            every time. It issues refresh tokens without being asked.",
+    notes: "With `prompt=none`, Discord asks for consent only for new scopes. Otherwise, Discord \
+            asks every time. It issues refresh tokens without being asked.",
     authorization_endpoint: "https://discord.com/oauth2/authorize",
     token_endpoint: "https://discord.com/api/oauth2/token",
     scope: "identify email",
@@ -289,8 +289,9 @@ const X: Provider = Provider {
 const TWITCH: Provider = Provider {
     id: "twitch",
     docs: "https://dev.twitch.tv/docs/authentication/getting-tokens-oauth/",
-    notes: "Twitch reports the scopes as a list, and an address only once the user has verified it. \
-            Its API requires the client id in a header. It issues refresh tokens without being asked.",
+    notes: "Twitch reports the scopes as a list, and an address only once the user has verified \
+            it. The Twitch API requires the client id in a header. Twitch issues refresh tokens \
+            without being asked.",
     authorization_endpoint: "https://id.twitch.tv/oauth2/authorize",
     token_endpoint: "https://id.twitch.tv/oauth2/token",
     scope: "user:read:email",
