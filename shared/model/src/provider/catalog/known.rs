@@ -36,8 +36,9 @@ const GITHUB: Provider = Provider {
     id: "github",
     docs: "https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps",
     notes: "GitHub does not report scopes that another scope includes. A GitHub App reports no \
-            scopes. Without the permission *Email addresses*, it cannot read addresses, and its \
-            users sign in without an address. Errors of the token endpoint have the status 200.",
+            scopes. Without the permission *Email addresses*, a GitHub App cannot read addresses, \
+            and users sign in without an address. Errors of the token endpoint have the status \
+            200.",
     authorization_endpoint: "https://github.com/login/oauth/authorize",
     token_endpoint: "https://github.com/login/oauth/access_token",
     scope: "user:email",
