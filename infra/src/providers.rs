@@ -8,11 +8,11 @@ const HEAD: &str = "\
 # Providers
 
 Written by `cargo run -p infra -- render` from the catalog of providers. Providers differ from the
-standards and from each other; this page says how, and why.
+standards and from each other. This page says how, and why.
 
-Every flow requests the scopes of a sign-in. A flow that links an account, or requests further
+Every flow requests the scopes of a sign-in. A flow that links an account, or requests additional
 scopes (`provider_scope`), also requests a refresh token, because the app will call the provider's
-API later: the column *plus* shows how. Only such a flow can make a provider ask again for consent.
+API later. The column *plus* shows how. Only such a flow can make a provider ask again for consent.
 
 ## Providers
 
@@ -21,11 +21,11 @@ API later: the column *plus* shows how. Only such a flow can make a provider ask
 ";
 
 const OTHERS: &str = "
-Any other OpenID issuer is asked for `openid email profile`. When an account is linked or further
-scopes are requested, it is also asked for `offline_access` with `prompt=consent` (OpenID Connect
-Core §11), if it lists this scope or the app names it. Its discovery document says how the secret is
-sent: in the header unless it lists only `client_secret_post`. Its userinfo endpoint, if there is
-one, shows whether a token is still accepted.
+From any other OpenID issuer, Gatelet requests `openid email profile`. When an account is linked or
+additional scopes are requested, it also requests `offline_access` with `prompt=consent` (OpenID
+Connect Core §11), if the issuer lists this scope or the app names it. The client secret is sent in
+the header, unless the discovery document lists only `client_secret_post`. The userinfo endpoint, if
+the issuer has one, shows whether a token is still accepted.
 
 ## Why
 
@@ -34,9 +34,10 @@ one, shows whether a token is still accepted.
 const ENDING: &str = "
 ## Scopes
 
-A token covers a scope if it has the scope, under any of its names, or a scope that includes it.
-`offline_access` never counts as missing: it permits nothing by itself, and issuers do not report
-it. An empty list of granted scopes, such as GitHub Apps report, stands for the requested ones.
+A token covers a scope if the scope was granted, under any of its names, or if a granted scope
+includes it. `offline_access` never counts as missing: it permits nothing by itself, and issuers do
+not report it. An empty list of granted scopes, such as GitHub Apps report, stands for the requested
+scopes.
 
 | provider | includes | names |
 |---|---|---|
@@ -47,25 +48,29 @@ const ISSUERS: &str = "
 
 Signatures of ID tokens are always verified: with the issuer's keys (RS256, RS384, RS512, PS256,
 PS384, PS512, ES256, ES384, ES512, EdDSA), or with the client secret (HS256, HS384, HS512) if the
-discovery document lists the algorithm. If no known key verifies a token, the keys are read again,
-at most every 30 seconds, so a new key works under a new id, the same id or none.
+discovery document lists the algorithm. If none of the known keys verifies a token, the keys are
+read again, at most every 30 seconds. So a new key works with a new id, with the id of an old key,
+or without an id.
 
-These are accepted, as OpenID Connect permits them:
+Gatelet accepts these variants, as OpenID Connect permits them:
 
 - times with a fraction, a clock up to a minute behind, or any time ahead;
-- one audience with another authorized party (`azp`); several audiences if `azp` is the client;
-- claims that are split between ID token and userinfo, userinfo as a JWT that the issuer signed, and
-  userinfo that answers 401, 403 or 404: then only the claims of the ID token count;
+- a single audience with a different authorized party (`azp`), and several audiences if `azp` is the
+  client;
+- claims that are split between ID token and userinfo, and userinfo as a JWT that the issuer signed;
+- a userinfo endpoint that responds with 401, 403 or 404: then only the claims of the ID token
+  count;
 - `given_name` and `family_name` in place of `name`;
 - unknown fields, unknown keys, and values that do not matter, of any type.
 
-What the specifications forbid is refused: another issuer or audience, a missing or wrong nonce, an
-unsigned or encrypted token, header extensions (`crit`), `sub` that is not a text, and userinfo of
-another `sub`. Whether an address is verified is taken only from claims about the same address.
+Gatelet refuses what the specifications forbid: a wrong issuer or audience, a missing or wrong
+nonce, an unsigned or encrypted token, header extensions (`crit`), a `sub` that is not a text, and
+userinfo with a different `sub`. An address counts as verified only if claims about the same address
+say so.
 
 Microsoft's issuers for several tenants (`https://login.microsoftonline.com/common/v2.0`) name
-`{tenantid}` in place of the tenant, and Azure AD B2C's name another URL of the same host: there,
-the issuer of a token must be its tenant's (`tid`).
+`{tenantid}` in place of the tenant. Issuers of Azure AD B2C name a different URL of the same host.
+In both cases, the issuer of a token must be that of the token's tenant (`tid`).
 ";
 
 fn texts<T>(items: &[T], text: impl Fn(&T) -> String) -> String {

@@ -11,24 +11,24 @@ const HEAD: &str = "\
 
 Written by `cargo run -p infra -- render`. Everything that a client can create, and that is kept
 until somebody removes it, has a maximum per owner. Beyond the maximum, requests are refused with
-the error in the table, whose `details` contain the maximum, even if many requests arrive at the
-same time. Requests with server or admin access can create teams, memberships and invitations
+the error in the table, even if many requests arrive at the same time. The error's `details` contain
+the maximum. Requests with server or admin access can create teams, memberships and invitations
 without a maximum. Everything else is part of its owner's item, which every request reads, so the
 maximum applies to servers as well. Sets of API keys, which only administrators can create, have a
-maximum because their list has no pages.
+maximum because their list is not paginated.
 
-Anonymous users have no quota: these operations respond with 401
+For anonymous users, the operations in the table respond with 401
 `ANONYMOUS_AUTHENTICATION_NOT_ALLOWED`, unless the project's `config.anonymous_creation_enabled` is
-`true`. They can never invite anybody, create a team's keys or upload pictures (a user has only one
-picture, but it can be large). A personal team that the project gives its users
+`true`. Anonymous users can never invite anybody, create a team's keys or upload pictures. A user
+has only one picture, but a picture can be large. A personal team that the project gives its users
 (`create_team_on_sign_up`) does not count.
 
-`config.max_teams_per_user` sets the number of teams, from 0 to 200.
+`config.max_teams_per_user` sets the maximum number of teams, from 0 to 200.
 
-Sessions have no maximum, because signing out a device to make room for another would let whoever
-knows a password end the owner's sessions. Each needs a proof, whose attempts are
-[limited](../security/sign-in.md), and expires; lists have pages, and no request reads all sessions
-of a user: one write of the user's item ends them.
+Sessions have no maximum. Otherwise, a new sign-in would sign out a device, and whoever knows a
+password could end the owner's sessions. A session expires, and starting it needs a proof, whose
+attempts are [limited](../security/sign-in.md). Lists of sessions are paginated, and a request never
+reads all sessions of a user: one write of the user's item ends all of them.
 
 | owner | at most | refused with | how to make room | created by |
 |---|---|---|---|---|

@@ -49,15 +49,16 @@ const HEAD: &str = "\
 # What an operation costs
 
 Written by `UPDATE_EXPECT=1 cargo test -p tests --test api costs`, which sends the event of each
-operation and adds up what the engine consumes; the test fails when a figure changes. *Round trips*
-counts sequential calls to the table, *calls* all of them. The figures are for a process that has
-already served a request with the same project and key. In the first such request, counting waits
-until both are verified, which takes one more round trip. A read unit is 4 KB read with strong
-consistency or 8 KB with eventual consistency. A write unit is 1 KB written; a transaction takes
-twice as many, and an index takes one more for each item in it.
+operation and adds up the units that the engine consumes. The test fails when a figure changes. The
+column *round trips* counts sequential calls to the table, and *calls* counts all calls. The figures
+are for a process that has already served a request with the same project and key. In a process's
+first such request, counting for rate limits waits until project and key are verified, which takes
+one more round trip. A read unit is 4 KB read with strong consistency or 8 KB with eventual
+consistency. A write unit is 1 KB written. A transaction takes twice as many write units, and an
+index takes one more for each item in it.
 
 Prices are in dollars for a million calls in us-east-1, on demand: $0.125 for a million read units
-and $0.625 for a million write units; *with requests* adds $1.00 for the HTTP API and $0.20 for
+and $0.625 for a million write units. *With requests* adds $1.00 for the HTTP API and $0.20 for
 Lambda. Lambda's time costs extra: *a ms of Lambda* is the price of one millisecond in each of a
 million calls, with the operation's memory, on arm64.
 

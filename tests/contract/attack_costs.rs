@@ -83,86 +83,88 @@ const ATTACKS: [Attack; 4] = [
 const HEAD: &str = "\
 # What attacks cost
 
-The daily costs that an attacker can cause in a project, with a deployment's standard settings, in
-dollars at us-east-1 prices. `tests/abuse/run` shows the effect of the same attacks on your machine.
+The table shows the daily costs that an attacker can cause in a project, with a deployment's
+standard settings, in dollars at us-east-1 prices. `tests/abuse/run` shows the effect of the same
+attacks on your machine.
 
 ";
 
 const FORMULA: &str = "
-Written by `UPDATE_EXPECT=1 cargo test -p tests --test contract attack_costs`; the test fails when a
+Written by `UPDATE_EXPECT=1 cargo test -p tests --test contract attack_costs`. The test fails when a
 limit, a default or a cost changes.
 
 - *requests* = seconds of a day × the throttle of the operation (`CostlyThrottleRate`, 100; for
-  refresh tokens `ThrottleRate`, 500). API Gateway rejects further requests at no cost.
-- *answered* = the least of the requests, addresses × the limit of an address, and networks × the
+  refresh tokens `ThrottleRate`, 500). API Gateway rejects requests beyond the throttle at no cost.
+- *answered* = the smallest of the requests, addresses × the limit of an address, and networks × the
   limit of a network ([limits](../security/sign-in.md)), each times the windows of a day.
-- *emails* = the lesser of the answered requests and the project's daily quota for strangers: half
-  of 200 an hour, and without limits all of it.
+- *emails* = the smaller of the answered requests and the project's daily quota for strangers, which
+  is half of 200 an hour. Without limits, strangers get the whole quota.
 - *cost* = answered × (the operation in `infra/COSTS.md`, with requests, + 60 ms of Lambda where a
   password is hashed, 5 ms otherwise) + rejected requests × (API request + six read units + 5 ms of
   Lambda) + emails × (SES's $100 a million + the worker's part).
-- *without limits*: assumes that all requests are answered.
+- *without limits* assumes that all requests are answered.
 
 ## The most expensive requests
 
-What else can users do? An attacker can have any number of them. `infra/dearest-requests.md` lists
-the cost of each operation that a client can call, with the longest values that its fields accept.
-The daily costs of the most expensive ones, at `ThrottleRate` requests a second:
+An attacker can sign up any number of users, so every operation for users counts.
+`infra/dearest-requests.md` lists the cost of each operation that a client can call, with the
+longest values that its fields accept. The next table shows the daily costs of the most expensive
+operations, at `ThrottleRate` requests a second:
 
 {{dearest}}
 
-- *counts*: a write counts once more for each 4 KB of its body; a picture counts as one write of its
+- *counts*: a write counts once more for each 4 KB of its body. A picture counts as one write of its
   length, and as a picture. A refused write counts as much, because it is counted while its sender
-  is verified, before its body is judged: so nobody can send large bodies for nothing.
-- *the longest page* is the most expensive read: it reads 3 MB at most (730 units), however little
-  of that it shows, and contains 1 MB, whose transfer costs $90 a million at $0.09 a GB. It counts
-  as {{weight}} reads of 16 KB. Each process counts separately, so the figures assume as many processes as
-  answer such pages at the same time, at {{milliseconds}} ms each. Requests that read less than 16 KB have no
-  limit but the throttle, and cost at most {{small}} a day, with their transfer. An attacker with 10,000
-  addresses is stopped only by a lower `ThrottleRate`.
+  is verified, before its body is checked. So large bodies count even if they are refused.
+- *the longest page* is the most expensive read. The request reads at most 3 MB (730 units), however
+  little of that it shows. The page's 1 MB costs $90 a million to transfer, at $0.09 a GB. The page
+  counts as {{weight}} reads of 16 KB. Each process counts separately, so the figures assume as many
+  processes as serve such pages at the same time, at {{milliseconds}} ms each. Only the throttle limits requests
+  that read less than 16 KB. Such requests cost at most {{small}} a day, including their transfer. Only a
+  lower `ThrottleRate` stops an attacker with 10,000 addresses.
 - *cost* = requests within the limits × (table + API request + 5 ms of Lambda) + rejected requests ×
   (API request + six read units + 5 ms of Lambda).
 
 A web ACL (`firewall.yaml`) with its rate rule rejects an address before it causes any of these
-costs; `MonthlyBudget` reports the rest. A [bot challenge](../bot-challenges.md) prevents the first
-two attacks.
+costs. `MonthlyBudget` reports other costs. A [bot challenge](../bot-challenges.md) prevents the
+first two attacks.
 
 ## Emails of servers
 
-The gate of emails (`shared/flows/src/email/gate.rs`) counts the recipient of each code and notice,
-but not of what a server sends to its own users: a project that imports its users writes to
-thousands of unverified addresses at one company at once, and counting each would cost a write more.
-Their number is limited by the project's quota, 200 an hour for a new project. Where sign-up at
-`internal` is open, anybody can own projects, up to 100 with each team, and send a stranger what
-their quotas allow together. If you do not know everyone who signs up there, close sign-up and
-create the projects yourself.
+The gate of emails (`shared/flows/src/email/gate.rs`) counts the recipient of each code and notice.
+Emails that a server sends to the project's users are not counted: counting each would cost another
+write, and a project that imports users may write to thousands of unverified addresses at one
+company at once. The project's quota limits the number of such emails, to 200 an hour for a new
+project. If sign-up at `internal` is open, anybody can own projects, up to 100 with each team, and
+send a stranger as many emails as the quotas of these projects allow together. If you do not know
+everyone who signs up at `internal`, close sign-up and create the projects yourself.
 
 ## Public content
 
 All public content is in one partition of the table, which DynamoDB serves with 3,000 read units a
-second. An attacker who uses these up makes the content fail for everybody without a cached
-response; users and their data are in other partitions. How much each response reads
-(`infra/content-costs.md`) depends on the number of posts: up to 865 units at 10,000.
+second. If an attacker uses up these units, the content fails for everybody without a cached
+response. Users and their data are in other partitions. The units that a response reads
+(`infra/content-costs.md`) depend on the number of posts: up to 865 units at 10,000 posts.
 
 - **A distribution answers repeated requests.** Its cache key consists of the path and, of the
-  query, only `page` for `/blog` and `offset` for `/api/v1/blog-posts`. A request with a number in
-  another form than in the links (`page=02`, `offset=x`, a parameter that appears twice) is
+  query, only `page` for `/blog` and `offset` for `/api/v1/blog-posts`. A request with a number in a
+  different form than in the links (`page=02`, `offset=x`, a parameter that appears twice) is
   redirected without a read. A page or list after the last post reads no posts. Only an `offset`
-  that is a multiple of 100 returns a long list; other lists end at the next multiple. So each long
-  response is read a few times a minute for each of CloudFront's caches, however many requests there
-  are.
+  that is a multiple of 100 returns a long list. Lists from other offsets end at the next multiple
+  of 100. So each long response is read a few times a minute for each of CloudFront's caches,
+  however many requests there are.
 - **Not cached**: `POST /mcp` and `POST /a2a`. After a publication, each process reads all content
   once (865 units at 10,000 posts) and builds an index for searches. After that, a search, and each
   of the resources `index.md` and `llms.txt`, reads only which publication is current (3 units). A
   query also compares at most 16 words with each distinct word of the content. The tool
-  `list_blog_posts` reads up to 30 units; like the two resources, it shows at most 200 posts, in
+  `list_blog_posts` reads up to 30 units. Like the two resources, it shows at most 200 posts, in
   some 140 KB. API Gateway lets through 100 requests a second for each operation
-  (`CostlyThrottleRate`); transferring the responses costs $110 a day, or more if a post is longer.
-  Lower the rate if readers matter more than agents; the web ACL (`firewall.yaml`) rejects a single
+  (`CostlyThrottleRate`). Transferring the responses costs $110 a day, or more if a post is longer.
+  Lower the rate if readers matter more than agents. The web ACL (`firewall.yaml`) rejects a single
   address.
-- **Not cached either**: responses for made-up paths, such as `/blog/nothing-1`, at a few units
-  each, and everything in a deployment without a distribution. API Gateway's `ThrottleRate` limits
-  both.
+- **Also not cached**: responses for made-up paths, such as `/blog/nothing-1`, at a few units each,
+  and all content in a deployment without a distribution. API Gateway's `ThrottleRate` limits all
+  these requests.
 ";
 
 /// The value of a column in the row of an operation in the cost table.

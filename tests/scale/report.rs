@@ -12,25 +12,26 @@ use crate::walls::{Mix, Wall, simulated, walls};
 const HEAD: &str = "\
 # A simulated day
 
-Written by `UPDATE_EXPECT=1 cargo test -p tests --test scale`, which records what each kind of
-request does to the table, and replays it for a population. The simulation contains no assumptions
-about keys: the keys that a request uses, the keys that all users of a project share, the units that
-a request takes in the table and in each index, and the lifetimes of items all come from the
-recorded calls of the real operations.
+Written by `UPDATE_EXPECT=1 cargo test -p tests --test scale`, which records the calls that each
+kind of request makes to the table, and replays these calls for a population. The simulation makes
+no assumptions about keys. The recorded calls of the real operations show the keys that a request
+uses, the keys that all users of a project share, the units that a request takes in the table and in
+each index, and the lifetimes of items.
 
-The population: a million users of 100 projects, whose sizes follow Zipf's law (the largest has a
-fifth of all users). Each user makes one visit a day on average, the busiest 500. Projects are in
-different time zones; in its busiest hour, a project has 1.9 times its mean load.
+The population consists of a million users in 100 projects, whose sizes follow Zipf's law (the
+largest has a fifth of all users). Users make one visit a day on average, up to 500 for the busiest
+user. Projects are in different time zones. In its busiest hour, a project has 1.9 times its mean
+load.
 
-The partitions, as AWS documents them: 3,000 read and 1,000 write units a second and 10 GB each; a
-new table and each new index have four partitions, or 64 (set with warm throughput) for a hundred
-times the load; unused capacity of up to 300 seconds serves bursts; a partition that has been busy
-for five minutes (above 80 % of its limit; AWS does not publish the actual rule) is split into two,
-each with half of the load. A split does not help a single item, nor a partition key to which items
-are only appended in order.
+Partitions behave as AWS documents them. Each has 3,000 read and 1,000 write units a second and 10
+GB. A new table and each new index have four partitions, or 64 (set with warm throughput) for a
+hundred times the load. Unused capacity of up to 300 seconds serves bursts. A partition that has
+been above 80 % of its limit for five minutes is split into two, each with half of the load. The
+figure of 80 % is an assumption: AWS does not publish the actual rule. A split does not help a
+single item, nor a partition key to which items are only appended in order.
 
-*With a cache*: the functions keep project and key for two seconds in each instance. There are twice
-as many instances as the load keeps busy.
+Figures *with a cache* assume that each instance of a function keeps project and key for two
+seconds. There are twice as many instances as the load keeps busy.
 ";
 
 /// A load of a single project: its name, and the rates that reach limits without and with a cache.
@@ -103,7 +104,8 @@ fn requests(text: &mut String, profiles: &Profiles, day: &Day) {
         "
 ## The requests
 
-Units of one request, in the table and in its indexes, and the requests of the day.
+The table shows the units of one request, in the table and in its indexes, and the number of
+requests of the day.
 
 | request | a visit | reads | writes | writes in indexes | under keys that the project shares: reads, writes | a day |
 |---|---|---|---|---|---|---|
@@ -130,9 +132,9 @@ fn heat(text: &mut String, days: &[Day; 3]) {
         "
 ## The hottest partition and the hottest key
 
-The share of a partition's limit that the hottest partition and the hottest key (an item, or a
-partition key whose items are appended in order) had to serve at the worst moment, and the accesses
-that were throttled.
+The first table shows which share of a partition's limit the hottest partition and the hottest key
+had to serve at the worst moment. A key is an item, or a partition key whose items are appended in
+order. The second table shows how many accesses were throttled.
 
 | day | place | partitions at its end | splits | hottest partition | mostly for | hottest key | |
 |---|---|---|---|---|---|---|---|
@@ -175,8 +177,8 @@ fn growth(text: &mut String, day: &Day) {
         "
 ## Growth
 
-Gigabytes, with the 100 bytes that DynamoDB adds to each item. After a year of such days, expired
-items have been deleted, and sign-ups have added 3.6 million users.
+Sizes are in gigabytes, with the 100 bytes that DynamoDB adds to each item. After a year of such
+days, expired items have been deleted, and sign-ups have added 3.6 million users.
 
 | place | a million users | added on the day | after a year |
 |---|---|---|---|
@@ -193,8 +195,8 @@ fn walls_of_one_project(text: &mut String, scenarios: &[Scenario; 3]) {
         "
 ## The limits of one project
 
-Requests a minute at which a project reaches the limit of a partition. *Simulated* is a steady load
-of two hours, at the end of which nothing may be throttled.
+The table shows at how many requests a minute a project reaches the limit of a partition. In this
+simulation, the load is steady for two hours, at the end of which nothing may be throttled.
 
 | load | first limit, simulated | what is hottest | with a cache | what is hottest |
 |---|---|---|---|---|
@@ -205,9 +207,10 @@ of two hours, at the end of which nothing may be throttled.
     }
     text.push_str(
         "
-The keys that a project's requests share, by the load at which each reaches the limit: while all
-items of a partition key are still in one partition, and after each item has its own partition (a
-dash if the items can be divided further and further).
+The next table lists the keys that a project's requests share, by the load at which each key reaches
+the limit. *In one partition* is the load while all items of a partition key are still in one
+partition. *Divided* is the load after each item has its own partition, or a dash if the items can
+be divided further and further.
 
 | load | keys | in one partition | divided | in one partition, with a cache | divided, with a cache |
 |---|---|---|---|---|---|
@@ -228,10 +231,10 @@ fn lists(text: &mut String, lists: &[List]) {
         "
 ## Pages of long lists
 
-The maximum cost of a page of a hundred entries (of the first five), including authentication. The
-test fails if the longer list takes more than two additional calls, or reads more than one and a
-half times as many entries. Every query has a limit, so a page of a list with a million entries
-takes about as much.
+The table shows the cost of the most expensive of the first five pages of a hundred entries,
+including authentication. The test fails if the longer list takes more than two additional calls, or
+reads more than one and a half times as many entries. Every query has a limit, so a page of a list
+with a million entries costs about the same.
 
 | list | entries | calls | entries read at most | read units |
 |---|---|---|---|---|

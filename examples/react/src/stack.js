@@ -7,7 +7,7 @@ export const stack = new StackClientApp({
   tokenStore: "cookie",
   redirectMethod: "window",
   urls: { afterSignIn: "/", afterSignUp: "/", afterSignOut: "/", emailVerification: "/verify" },
-  // Both need the service that the SDK was made for.
+  // The developer tool and analytics need the service that the SDK was made for.
   devTool: false,
   analytics: { enabled: false },
 });

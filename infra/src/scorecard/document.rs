@@ -8,14 +8,14 @@ use super::{Requirement, Scorecard, Standard, Status};
 const HEAD: &str = "\
 # Security scorecard
 
-This page shows how the project meets the requirements of three standards, one row each. A row is
-*met* only if it names a test that would fail otherwise, and a contract test verifies that this test
-exists. For *not applicable* and *not met*, the last column has the reason, and the setting if a
-project can change this. Summaries are the project's own: the standards define the requirements.
+This page shows how Gatelet meets the requirements of three standards, with one row for each
+requirement. A row is *met* only if it names a test that would fail otherwise, and a contract test
+verifies that the named test exists. For *not applicable* and *not met*, the last column gives the
+reason, and the setting if a project can change the status. Summaries are the project's own: the
+standards define the requirements.
 
-This page is written by `cargo run -p infra -- render` from the files in `infra/security/`.
-Background: [how users sign in](sign-in.md), [sessions and tokens](sessions.md),
-[decisions](decisions.md).
+`cargo run -p infra -- render` writes this page from the files in `infra/security/`. Background:
+[how users sign in](sign-in.md), [sessions and tokens](sessions.md), [decisions](decisions.md).
 
 ";
 

@@ -30,11 +30,11 @@ const ROWS: usize = 12;
 const HEAD: &str = "\
 # The most expensive requests by clients
 
-Written by `UPDATE_EXPECT=1 cargo test -p tests --test api dearest`, which calls each operation that
-a client can call, with the longest values that its fields accept, and adds up what the engine
-consumes. It does the same for a user whose own values are as long, and who has as many teams as a
-user can create. *Table* is the price in dollars of what a million requests consume in the table,
-without the requests themselves. The test fails when a figure changes.
+Written by `UPDATE_EXPECT=1 cargo test -p tests --test api dearest`, which calls all operations for
+clients, with the longest values that the fields accept, and adds up the units that the engine
+consumes. The test repeats the calls for a user whose stored values are as long, and who has as many
+teams as a user can create. *Table* is the price in dollars of a million requests in the table,
+without the price of the requests themselves. The test fails when a figure changes.
 
 | operation | limit | body, bytes | uploads | read units | write units | table, $ |
 |---|---|---|---|---|---|---|

@@ -18,11 +18,11 @@ const HEAD: &str = "\
 
 Written by `UPDATE_EXPECT=1 cargo test -p tests --test api many_posts`, with 10,000 posts whose
 excerpts have 200 characters and whose texts have 1 KB. A call to the table reads up to 100 items:
-parts of the list with 64 posts on average, or chunks of texts. Texts are compressed at publication;
-this test's texts compress better than others, as they repeat themselves. Caches in front of the
-service keep documents for five minutes and lists for one, so these are costs per request from a
-cache, not from a reader. Responses to models and agents are not cached; a process keeps what it
-has read for searches and resources until the next publication.
+parts of the list with 64 posts on average, or chunks of texts. Texts are compressed at publication.
+This test's texts repeat themselves, so they compress better than usual texts. Caches in front of
+the service keep documents for five minutes and lists for one minute, so these are costs per request
+from a cache, not from a reader. Responses to models and agents are not cached. A process keeps the
+content that it has read for searches and resources until the next publication.
 
 | answer | bytes | calls to the table | read units |
 |---|---|---|---|

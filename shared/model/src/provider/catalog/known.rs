@@ -11,8 +11,9 @@ pub(super) static CATALOG: [&Provider; 12] =
 const GOOGLE: Provider = Provider {
     id: "google",
     docs: "https://developers.google.com/identity/protocols/oauth2/web-server",
-    notes: "Google issues a refresh token only with `access_type=offline`, and a second one only with \
-            `prompt=consent`. It reports `email` and `profile` under their long names.",
+    notes: "Google issues a refresh token only with `access_type=offline`, and a second refresh \
+            token only with `prompt=consent`. Google reports `email` and `profile` under their \
+            long names.",
     authorization_endpoint: "https://accounts.google.com/o/oauth2/v2/auth",
     token_endpoint: "https://oauth2.googleapis.com/token",
     scope: "openid email profile",
@@ -34,9 +35,10 @@ const GOOGLE: Provider = Provider {
 const GITHUB: Provider = Provider {
     id: "github",
     docs: "https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps",
-    notes: "GitHub does not report scopes that another scope includes. A GitHub App reports none, \
-            and cannot read addresses without the permission *Email addresses*: its users then sign \
-            in without an address. Errors of the token endpoint have the status 200.",
+    notes: "GitHub does not report scopes that another scope includes. A GitHub App reports no \
+            scopes. Without the permission *Email addresses*, a GitHub App cannot read addresses, \
+            and users sign in without an address. Errors of the token endpoint have the status \
+            200.",
     authorization_endpoint: "https://github.com/login/oauth/authorize",
     token_endpoint: "https://github.com/login/oauth/access_token",
     scope: "user:email",
@@ -62,12 +64,13 @@ const GITHUB: Provider = Provider {
 const MICROSOFT: Provider = Provider {
     id: "microsoft",
     docs: "https://learn.microsoft.com/en-us/entra/identity-platform/v2-oauth2-auth-code-flow",
-    notes: "Entra asks for consent by itself when a scope is new; `prompt=consent` would ask all \
-            users again, and ask users who are not administrators for an approval. `offline_access` \
-            requests a refresh token, and is never reported. Token requests repeat the scopes, which \
-            say which API the token is for. An account without a mailbox has `mail: null`: its \
-            `userPrincipalName` counts as the address, unless it is a guest's (`#EXT#`). An \
-            administrator of a tenant can set any address, so none counts as verified.",
+    notes: "Entra itself asks for consent when a scope is new. `prompt=consent` would ask all \
+            users again, and would ask users who are not administrators for an approval. \
+            `offline_access` requests a refresh token, and is never reported. Token requests \
+            repeat the scopes, which tell Entra for which API the token is. An account without a \
+            mailbox has `mail: null`. Its `userPrincipalName` then counts as the address, unless \
+            the account is a guest's (`#EXT#`). An administrator of a tenant can set any address, \
+            so addresses never count as verified.",
     authorization_endpoint: "https://login.microsoftonline.com/{tenant}/oauth2/v2.0/authorize",
     token_endpoint: "https://login.microsoftonline.com/{tenant}/oauth2/v2.0/token",
     scope: "openid email profile User.Read",
@@ -98,8 +101,8 @@ const MICROSOFT: Provider = Provider {
 const APPLE: Provider = Provider {
     id: "apple",
     docs: "https://developer.apple.com/documentation/signinwithapplerestapi",
-    notes: "Apple posts its answer as a form when `name` or `email` is requested, and sends the name \
-            only the first time. It issues a refresh token without being asked.",
+    notes: "Apple posts its response as a form when `name` or `email` is requested, and sends the \
+            name only at the first sign-in. Apple issues a refresh token without being asked.",
     authorization_endpoint: "https://appleid.apple.com/auth/authorize",
     token_endpoint: "https://appleid.apple.com/auth/token",
     scope: "openid name email",
@@ -116,11 +119,11 @@ const APPLE: Provider = Provider {
 const FACEBOOK: Provider = Provider {
     id: "facebook",
     docs: "https://developers.facebook.com/docs/facebook-login/guides/advanced/manual-flow",
-    notes: "Calls to the Graph API have `appsecret_proof`, because they fail without it for apps that \
-            [require it](https://developers.facebook.com/docs/graph-api/guides/secure-requests). \
-            `auth_type=rerequest` asks again for permissions that the user once declined. There are \
-            no refresh tokens. The answer to a token that is no longer accepted is error 190. \
-            Facebook does not say whether it has verified an address.",
+    notes: "Calls to the Graph API contain `appsecret_proof`, because apps can [require \
+            it](https://developers.facebook.com/docs/graph-api/guides/secure-requests). \
+            `auth_type=rerequest` asks again for permissions that the user once declined. Facebook \
+            issues no refresh tokens. A token that is no longer accepted gets error 190. Facebook \
+            does not say whether it has verified an address.",
     authorization_endpoint: "https://www.facebook.com/v23.0/dialog/oauth",
     token_endpoint: "https://graph.facebook.com/v23.0/oauth/access_token",
     scope: "public_profile email",
@@ -143,8 +146,8 @@ const FACEBOOK: Provider = Provider {
 const SPOTIFY: Provider = Provider {
     id: "spotify",
     docs: "https://developer.spotify.com/documentation/web-api/tutorials/code-flow",
-    notes: "Spotify issues refresh tokens without being asked. Its documentation says that it does not \
-            verify addresses.",
+    notes: "Spotify issues refresh tokens without being asked. According to its documentation, \
+            Spotify does not verify addresses.",
     authorization_endpoint: "https://accounts.spotify.com/authorize",
     token_endpoint: "https://accounts.spotify.com/api/token",
     scope: "user-read-email user-read-private",
@@ -164,8 +167,8 @@ const SPOTIFY: Provider = Provider {
 const DISCORD: Provider = Provider {
     id: "discord",
     docs: "https://discord.com/developers/docs/topics/oauth2",
-    notes: "Discord asks for consent every time, except that `prompt=none` makes it ask only for new \
-            scopes. It issues refresh tokens without being asked.",
+    notes: "With `prompt=none`, Discord asks for consent only for new scopes. Otherwise, Discord \
+            asks every time. It issues refresh tokens without being asked.",
     authorization_endpoint: "https://discord.com/oauth2/authorize",
     token_endpoint: "https://discord.com/api/oauth2/token",
     scope: "identify email",
@@ -242,9 +245,9 @@ const BITBUCKET: Provider = Provider {
 const LINKEDIN: Provider = Provider {
     id: "linkedin",
     docs: "https://learn.microsoft.com/en-us/linkedin/shared/authentication/authorization-code-flow",
-    notes: "LinkedIn refuses a `code_verifier` from a client that has a secret, so there is no PKCE; \
-            the state, which works once, and the secret protect the code. Most apps get no refresh \
-            tokens.",
+    notes: "LinkedIn refuses a `code_verifier` from a client that has a secret, so flows do not \
+            use PKCE. The client secret, and the state, which works once, protect the code. Most \
+            apps get no refresh tokens.",
     authorization_endpoint: "https://www.linkedin.com/oauth/v2/authorization",
     token_endpoint: "https://www.linkedin.com/oauth/v2/accessToken",
     scope: "openid profile email",
@@ -287,8 +290,9 @@ const X: Provider = Provider {
 const TWITCH: Provider = Provider {
     id: "twitch",
     docs: "https://dev.twitch.tv/docs/authentication/getting-tokens-oauth/",
-    notes: "Twitch reports the scopes as a list, and an address only once the user has verified it. \
-            Its API requires the client id in a header. It issues refresh tokens without being asked.",
+    notes: "Twitch reports the scopes as a list, and an address only once the user has verified \
+            it. The Twitch API requires the client id in a header. Twitch issues refresh tokens \
+            without being asked.",
     authorization_endpoint: "https://id.twitch.tv/oauth2/authorize",
     token_endpoint: "https://id.twitch.tv/oauth2/token",
     scope: "user:read:email",
