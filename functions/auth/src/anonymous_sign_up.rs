@@ -1,9 +1,10 @@
 //! `POST /api/v1/auth/anonymous/sign-up`: creates an anonymous user, without an email address or
-//! credentials. If the user later signs up with the access token, the user and its id are kept.
+//! credentials. If the user later signs up with the access token, the account and its id stay the
+//! same.
 //!
-//! Like every sign-up, it is unavailable where sign-up is disabled. In the project `internal`, it
-//! is always unavailable: everyone knows the id of that project, and its users own projects, so it
-//! has no visitors.
+//! Like every sign-up, it is unavailable where sign-up is disabled. In the project `internal`,
+//! anonymous sign-up is always unavailable: everyone knows that project's id, and its users own
+//! projects, so it has no visitors.
 
 use api::http::TableAction::{BatchGetItem, PutItem};
 use api::http::{Admission, Json, Route};

@@ -32,8 +32,8 @@ pub const ROUTE: Route = Route::post("auth-cli-create", "/api/v1/auth/cli")
 #[derive(Default, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct StartCliSignIn {
-    /// The lifetime of the sign-in in milliseconds. Default and maximum: 15 minutes; minimum: 30
-    /// seconds. Other positive values are adjusted to these limits.
+    /// The lifetime of the sign-in in milliseconds. The default and maximum is 15 minutes, the
+    /// minimum 30 seconds. Other positive values are raised or lowered to these limits.
     #[schema(minimum = 1)]
     expires_in_millis: Option<i64>,
     /// The refresh token of an anonymous user created by the tool. A browser where nobody is signed

@@ -1,5 +1,5 @@
 //! `POST /api/v1/auth/cli/poll`: asks whether the sign-in of a command-line tool was confirmed, and
-//! fetches its session. Fetching works once; only the tool gets the session.
+//! fetches its session. The session can be fetched only once, and only by the tool.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{CreatedJson, Describe, Description, Json, NamedItem, Route};
@@ -32,7 +32,8 @@ pub struct PollCliSignIn {
     polling_code: String,
 }
 
-/// The state of the sign-in. The HTTP status is 201 with a session, otherwise 200.
+/// The state of the sign-in. The HTTP status is 201 if the response contains a session, otherwise
+/// 200.
 #[derive(Serialize, ToSchema)]
 pub struct PolledCliSignIn {
     status: CliStatus,
@@ -47,7 +48,7 @@ pub struct PolledCliSignIn {
 pub enum CliStatus {
     /// The user has neither confirmed nor refused yet.
     Waiting,
-    /// The session is in this response.
+    /// This response contains the session.
     Success,
     /// An earlier response contained the session.
     Used,

@@ -1,10 +1,10 @@
 //! `POST /api/v1/auth/mfa/authenticators/verify`: completes the setup of an authenticator app with
 //! a code from the app. From then on, the user needs a second factor to sign in, except on
-//! remembered devices and with a passkey that counts as two factors. The first app comes with ten
-//! recovery codes, so that a lost phone does not lock the user out.
+//! remembered devices and with a passkey that counts as two factors. With the first app, the user
+//! gets ten recovery codes, so that a lost phone does not lock the user out.
 //!
-//! A wrong code does not end the setup, but counts against it. The code used for the setup cannot
-//! be used again to sign in.
+//! A wrong code does not end the setup, but counts towards its limit of attempts. The code used for
+//! the setup cannot be used again to sign in.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{CreatedJson, Need, Route};
@@ -92,13 +92,13 @@ pub async fn handle(
         Ok(ExtraWrites(vec![code::redeem_enrolment(project, &body.code)]))
     };
     let changed = redeemed(change_as(&access, row.clone(), KnownError::UserAuthenticationRequired, change).await)?;
-    // In the meantime, another request may have set up the first app and created the codes.
+    // Another request may have set up the first app and created the codes in the meantime.
     let is_set = set.is_some() && changed.user.recovery_codes() == set.as_ref();
     let shown = codes.filter(|_| is_set).map(|codes| codes.iter().map(|code| code.text().to_owned()).collect());
     Ok(CreatedJson(AddedAuthenticator { authenticator: AuthenticatorView::from(&added), recovery_codes: shown }))
 }
 
-/// The authenticator app to add, if the digits in `totp` are correct.
+/// Returns the authenticator app to add, if the digits in `totp` are correct.
 fn prove(access: &Access<Client>, user: &User, enrolment: &Enrolment, body: &VerifyAuthenticator) -> Result<Authenticator, Error> {
     let (app, now) = (&access.app, access.app.clock.now());
     if !enrolment.is_of(user) {

@@ -1,9 +1,9 @@
-//! `POST /api/v1/auth/mfa/recovery-codes`: creates a set of recovery codes for the signed-in user
-//! and replaces an earlier set. Only this response contains the codes.
+//! `POST /api/v1/auth/mfa/recovery-codes`: creates a set of recovery codes for the signed-in user,
+//! which replaces an earlier set. Only this response contains the codes.
 //!
-//! Each code replaces a code from the authenticator app once. So creating a set requires as recent
-//! a sign-in or reauthentication as removing an app, and the owner is notified, unless the project
-//! has disabled notices about authenticator apps.
+//! Each code can be used once in place of a code from the authenticator app. So creating a set
+//! requires a sign-in or reauthentication as recent as removing an app does. The owner is notified,
+//! unless the project has disabled notices about authenticator apps.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{CreatedJson, Need, Route};

@@ -17,7 +17,7 @@ pub const ROUTE: Route = Route::get("auth-mfa-recovery-codes-read", "/api/v1/aut
 pub struct RecoveryCodesLeft {
     /// The number of unused codes; 0 if there is no set.
     remaining: usize,
-    /// When the set was created, in milliseconds since the epoch; `null` if there is none.
+    /// When the set was created, in milliseconds since the epoch; `null` if there is no set.
     created_at_millis: Option<i64>,
 }
 

@@ -1,9 +1,10 @@
 //! `POST /api/v1/auth/mfa/sign-in`: completes a sign-in with a second factor.
 //!
-//! A wrong proof does not end the sign-in, but counts against it; a wrong code also counts against
-//! the account, because codes can be guessed, unlike signatures of passkeys. A correct proof is
-//! accepted once: the attempt, the time step of the code, the remaining recovery codes or the
-//! challenge of the passkey, and the session are written in one transaction.
+//! A wrong proof does not end the sign-in, but counts towards its limit of attempts. A wrong code
+//! also counts towards the limit of the account, because codes can be guessed, unlike signatures of
+//! passkeys. A correct proof is accepted only once, because one transaction writes the attempt, the
+//! session, and what the proof has used up: the time step of the code, the recovery code or the
+//! challenge of the passkey.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Admission, Json, NamedItem, Need, Route};
@@ -62,8 +63,8 @@ pub struct MfaSignIn {
     /// The response of one of the user's passkeys to a challenge for this `attempt_code`. Required
     /// for the type `passkey`.
     passkey: Option<PasskeyResponse>,
-    /// Whether to remember this device, if the project permits it: sign-ins on it then need no
-    /// second factor for some time.
+    /// Whether to remember this device, if the project permits it. Sign-ins on a remembered device
+    /// need no second factor for some time.
     #[deserr(default)]
     remember_device: bool,
 }
@@ -75,7 +76,7 @@ pub struct SecondFactorTokens {
     #[serde(flatten)]
     signed_in: SignInOrUpTokens,
     /// The token of the remembered device, for the header `X-Service-Device-Token` of later
-    /// sign-ins. Absent unless the request asked for it and the project permits it.
+    /// sign-ins. Absent unless the request set `remember_device` and the project permits it.
     device_token: Option<String>,
     /// When the device expires, in milliseconds since the epoch.
     device_expires_at_millis: Option<i64>,
@@ -93,7 +94,7 @@ pub enum Factor {
     Passkey,
 }
 
-/// The second factor of a request.
+/// The second factor presented in a request.
 enum FactorInput<'a> {
     Code(SecondFactorCode),
     Passkey(&'a PasskeyResponse),
@@ -147,8 +148,8 @@ impl<'a> Completion<'a> {
     }
 
     /// Links the provider account of the sign-in and stores the provider's tokens, if these were
-    /// waiting for the second factor. If there are too many devices, forgets the oldest; if that
-    /// fails, the next sign-in that remembers a device will.
+    /// waiting for the second factor. If the user has too many devices, forgets the oldest. If that
+    /// fails, the next sign-in that remembers a device tries again.
     async fn follow_up(&self) {
         let scope = Scope { app: &self.access.app, project: &self.access.project, place: &self.access.place };
         pending::attach(scope, self.attempt).await;
@@ -193,7 +194,7 @@ async fn by_code(
     // are also counted per account.
     let account = async |attempt: MfaAttempt| app.store.user(project, attempt.user_id).await;
     let (attempt, row) = code.prove(app.store.try_attempt(project, &body.code, app.clock.now()), account).await?;
-    // Whatever ended the user's sessions or codes has also ended this sign-in.
+    // Any change that ended the user's sessions or codes has also ended this sign-in.
     let row = row.filter(|row| attempt.is_of_epoch(&row.user)).ok_or(CodeRefusal::NotFound)?;
     let failures = Failures::for_second_factor(app, project, attempt.user_id);
     let (counted, right) = given.check(access, &row.user, &failures, Event::SignInFailed).await?;
@@ -218,7 +219,7 @@ async fn by_passkey(app: &App, access: &Access<Client>, body: &MfaSignIn, given:
     let proof = PasskeyProof { access, code, response, attempt: Some(&body.code), failed: Event::SignInFailed };
     optimistic!(|nth| {
         let proved = proof.check(nth, Some(attempt.user_id)).await?;
-        // Whatever ended the user's sessions or codes has also ended this sign-in.
+        // Any change that ended the user's sessions or codes has also ended this sign-in.
         if !attempt.is_of_epoch(&proved.user) {
             return Err(CodeRefusal::NotFound.into());
         }

@@ -1,8 +1,8 @@
 //! `POST /api/v1/auth/not-me-link`: undoes an account change that the owner did not make, ends all
 //! sessions of the account and, if possible, emails the owner a link to set a new password.
 //!
-//! The form on the page behind the "This wasn't me" link of an email about an account is posted
-//! here. See [`notice`](model::notice) for who may undo what, and why.
+//! Receives the form on the page behind the "This wasn't me" link of an email about an account. See
+//! [`notice`](model::notice) for who may undo which changes, and why.
 
 use api::http::TableAction::{DeleteItem, GetItem, PutItem, UpdateItem};
 use api::http::client::Caller;
@@ -37,11 +37,11 @@ pub const ROUTE: Route = Route::post("auth-not-me", NOT_ME_PATH)
     .table(&[DeleteItem, GetItem, PutItem, UpdateItem])
     .errors(&[ErrorCode::VerificationCodeNotFound, ErrorCode::VerificationCodeExpired]);
 
-/// Maximum number of attempts: one for each email address, provider account or passkey that someone
-/// else has now, plus some for concurrent changes.
+/// The maximum number of attempts: one for each email address, provider account or passkey that now
+/// belongs to someone else, plus some for concurrent changes.
 const MAX_ATTEMPTS: u32 = 20;
-/// Maximum number of claims of email addresses, provider accounts and passkeys that fit into one
-/// transaction together with its other writes.
+/// The maximum number of claims of email addresses, provider accounts and passkeys that fit into
+/// one transaction together with the other writes of the undo.
 const MAX_CLAIMS: usize = 60;
 
 pub async fn handle(State(app): State<App>, caller: Caller, Input { query, .. }: Input<IgnoredBody, LinkQuery>) -> Result<LinkPage, Error> {
@@ -91,9 +91,9 @@ impl Undo<'_> {
         Err(store::Error::Contended.into())
     }
 
-    /// Undoes the change or, in a large account, the first half of it. Returns the answer, or
-    /// `None` if the account must be read again because there is more to do, or another way to do
-    /// it.
+    /// Undoes the change or, in a large account, the first half of it. Returns the page to show, or
+    /// `None` if the account must be read again, because the undo is incomplete or must be done
+    /// differently.
     async fn attempt(&mut self, row: &UserRow) -> Result<Option<LinkPage>, Error> {
         let mut user = row.user.clone();
         let is_first_half =
@@ -112,15 +112,15 @@ impl Undo<'_> {
             Ok(Outcome::PasskeyTaken(passkey)) => self.taken.passkeys.push(*passkey),
             Ok(Outcome::Changed | Outcome::Done) => {}
             Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Code) => return Ok(Some(used())),
-            // The user who has the address has changed concurrently.
+            // The user who claims the address has changed concurrently.
             Err(store::Error::Conflict(_)) => self.lose(self.link.purpose.email.clone()).await?,
             Err(error) => return Err(error.into()),
         }
         Ok(None)
     }
 
-    /// How the owner gets back in, with the writes that redeem the link and, if possible, email a
-    /// link to set a new password.
+    /// How the owner can sign in again, and the writes that redeem the link and, if possible, email
+    /// a link to set a new password.
     fn writes(&self, user: &User) -> Result<(WayBack, Vec<Write>), store::Error> {
         let email = &self.link.purpose.email;
         let mut writes = vec![link::redeem::<NotMe>(self.code)];
@@ -175,7 +175,7 @@ fn claims(user: &User, link: &Link<NotMe>) -> usize {
     user.channels.len() + 2 * user.provider_accounts.len() + user.passkeys.len() + restored
 }
 
-/// Whether the undo removed nothing.
+/// Whether the undo removed no email address, provider account or passkey.
 fn same(user: &User, row: &UserRow) -> bool {
     let count = |user: &User| (user.channels.len(), user.provider_accounts.len(), user.passkeys.len());
     count(user) == count(&row.user)

@@ -1,6 +1,7 @@
-//! `POST /api/v1/projects/{project_id}/oauth2/par`: takes the authorization request of a client
-//! before its user leaves (RFC 9126). The browser then carries only a name, so nobody on the way
-//! can change the request. The name works once, within 90 seconds.
+//! `POST /api/v1/projects/{project_id}/oauth2/par`: stores the authorization request of a client
+//! before the user is sent to the authorization endpoint (RFC 9126). The browser then carries only
+//! the name of the request, so nobody can change the request on the way. The name works once,
+//! within 90 seconds.
 
 use api::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
 use api::http::client::Caller;
@@ -32,9 +33,9 @@ pub const ROUTE: Route = Route::post("auth-oauth-client-push", "/api/v1/projects
 #[wire::optional]
 #[derive(Deserr, ToSchema)]
 pub struct PushedRequest {
-    /// The client's id. Absent if it is sent with HTTP Basic.
+    /// The client's id. Absent if the request uses HTTP Basic.
     client_id: String,
-    /// The client's secret. Absent for a public client, and if it is sent with HTTP Basic.
+    /// The client's secret. Absent for a public client, and if the request uses HTTP Basic.
     client_secret: Option<String>,
     /// Must be `code`.
     response_type: Option<String>,
@@ -52,19 +53,19 @@ pub struct PushedRequest {
     code_challenge_method: Option<String>,
     /// `query` or `form_post`.
     response_mode: Option<String>,
-    /// What the pages must or must not ask.
+    /// Which pages must be shown to the user, or whether none may be shown.
     prompt: Option<String>,
-    /// How long ago the user may have authenticated, in seconds.
+    /// The maximum time since the user authenticated, in seconds.
     max_age: Option<String>,
-    /// Who the user probably is.
+    /// A hint about who is signing in, such as an email address.
     login_hint: Option<String>,
     /// The languages that the user prefers.
     ui_locales: Option<String>,
-    /// The authentication context classes that the client asks for.
+    /// The authentication context classes that the client requests.
     acr_values: Option<String>,
     /// Not supported.
     request: Option<String>,
-    /// Not supported: a pushed request cannot contain another.
+    /// Not supported, because a pushed request cannot refer to another request.
     request_uri: Option<String>,
     /// Not supported.
     registration: Option<String>,
@@ -77,7 +78,7 @@ pub struct PushedAnswer {
     /// The name of the request, for the parameter `request_uri` of the authorization endpoint.
     #[schema(example = "urn:ietf:params:oauth:request_uri:…")]
     request_uri: String,
-    /// How long the name works, in seconds.
+    /// How long the name is valid, in seconds.
     expires_in: i64,
 }
 

@@ -1,8 +1,8 @@
 //! `POST /api/v1/auth/oauth/device_authorization`: starts the sign-in of a device (RFC 8628 §3.1).
 //!
-//! This is the sign-in of a command-line tool under the names of the RFC: the device code is the
-//! polling code. The page where the user confirms or refuses sends the user code, or the login code
-//! from `verification_uri_complete`, to `POST /api/v1/auth/cli/complete`.
+//! This is the sign-in of a command-line tool with the names of the RFC: the device code is the
+//! polling code. The page where the user confirms or refuses sends a code to `POST
+//! /api/v1/auth/cli/complete`: the user code, or the login code from `verification_uri_complete`.
 
 use api::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
 use api::http::client::Caller;
@@ -60,7 +60,7 @@ pub struct DeviceRequest {
 
 #[derive(Serialize, ToSchema)]
 pub struct DeviceResponse {
-    /// The secret of the device, for the token endpoint.
+    /// The secret of the device, which it sends to the token endpoint.
     #[schema(min_length = 45, max_length = 45)]
     device_code: String,
     /// The code for the user to type on the page.
@@ -68,11 +68,12 @@ pub struct DeviceResponse {
     user_code: String,
     /// The page where the user types the user code.
     verification_uri: String,
-    /// The same page with the parameters `login_code` and `user_code`, for a link or a QR code.
+    /// The same page with the parameters `login_code` and `user_code` in the URL, for a link or a
+    /// QR code.
     verification_uri_complete: String,
     /// The lifetime of the codes in seconds.
     expires_in: i64,
-    /// Seconds to wait between polls.
+    /// The number of seconds to wait between polls.
     interval: u32,
 }
 
@@ -113,8 +114,8 @@ pub async fn handle(
     let sign_in = CliSignIn::new(None, caller.place, None, app.clock.now());
     let (device_code, user_code) = (Code::new(app.entropy.code()), UserCode::new(app.entropy.typed_code()));
     let login_code = login_code(&device_code);
-    // The page shows the user code, so that the user can compare it with the device's (RFC 8628
-    // §3.3.1).
+    // The page shows the user code, so that the user can compare it with the code on the device
+    // (RFC 8628 §3.3.1).
     let complete = RedirectUrl::from(page.with_query("login_code", login_code.text()));
     app.store.begin_device_sign_in(&project.id, &login_code.digest(), &user_code, &sign_in).await?;
     Ok(Json(DeviceResponse {

@@ -44,7 +44,8 @@ pub const ROUTE: Route = Route::post("auth-otp-send-sign-in-code", "/api/v1/auth
 guarded_body! {
     pub struct SendSignInCode {
         email: Email,
-        /// The base of the link in the email. The query parameter `code` is added to it.
+        /// The URL on which the link in the email is based. The link adds the query parameter
+        /// `code`.
         callback_url: RedirectUrl,
     }
 }

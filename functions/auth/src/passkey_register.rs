@@ -1,7 +1,7 @@
 //! `POST /api/v1/auth/passkey/register`: registers a passkey created by the signed-in user's
 //! browser.
 //!
-//! The challenge is redeemed in the transaction that adds the passkey, so a response cannot
+//! The challenge is redeemed in the transaction that adds the passkey. So a response cannot
 //! register two passkeys, and a failed request does not use up the challenge.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
@@ -46,7 +46,7 @@ pub const ROUTE: Route = Route::post("auth-passkey-register", "/api/v1/auth/pass
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct RegisterPasskey {
-    /// The code that came with the options.
+    /// The code that was returned with the options.
     code: Code,
     /// The browser's `RegistrationResponseJSON`.
     #[schema(value_type = Object)]
@@ -58,7 +58,7 @@ pub struct RegisterPasskey {
 
 #[derive(Serialize, ToSchema)]
 pub struct RegisteredPasskey {
-    /// The id of the credential. Published SDKs expect this name.
+    /// The id of the credential. The field has the name that published SDKs expect.
     user_handle: String,
     passkey_id: PasskeyId,
 }
@@ -83,7 +83,7 @@ pub async fn handle(
         passkey.name = name.0;
     }
     let changed = change_as(&access, row, KnownError::UserAuthenticationRequired, |user| {
-        // The user may have been read again since.
+        // The user may have been read again since the challenge was checked.
         if !challenge.is_of(user) {
             return Err(CodeRefusal::NotFound.into());
         }

@@ -1,8 +1,8 @@
 //! `POST /api/v1/auth/password/reset`: sets a new password with the code from an email and ends all
-//! sessions. If the code proves an email address that was never verified, its recipient becomes
-//! the owner of the account ([`ownership`](model::user::ownership)).
+//! sessions. If the code proves an email address that was never verified, the recipient of the
+//! email becomes the owner of the account ([`ownership`](model::user::ownership)).
 //!
-//! The password is checked before the code is redeemed, so a short password does not use up the
+//! The password is checked before the code is redeemed, so a rejected password does not use up the
 //! code. The reset also clears the count of wrong passwords, so the owner can sign in with the new
 //! password immediately.
 
@@ -76,19 +76,20 @@ pub async fn handle(
     Ok(Json(SUCCESS))
 }
 
-/// The user with the new password, and the writes to notify the owner.
+/// Sets the new password, and returns the changed user and the writes that notify the owner.
 async fn reset(access: &Access<Client>, stored: &StoredCode, row: &UserRow, hash: Hash) -> Result<(User, Vec<Write>), Error> {
     let (app, project) = (&access.app, &access.project);
     if !stored.is_of_epoch(&row.user) {
         return Err(CodeRefusal::NotFound.into());
     }
-    // A code sent to an address that the user has given up proves nothing: someone else may read
-    // its emails.
+    // A code sent to an address that the user has given up proves nothing, because someone else may
+    // read the emails to that address.
     let mut user = row.user.clone();
     let prover = access.prover(&user);
     let proof = user.prove(&stored.email, prover, app.entropy.uuid().into()).ok_or(CodeRefusal::NotFound)?;
     user.set_password(hash, None);
-    // A first proof locks out whoever had the account before, so that person is not notified.
+    // The first proof of an address locks out anyone who had the account before, so that person is
+    // not notified.
     let told = if proof == Proof::First {
         hand_over(app, project, row, &mut user).await?
     } else {
@@ -97,7 +98,7 @@ async fn reset(access: &Access<Client>, stored: &StoredCode, row: &UserRow, hash
     Ok((user, told))
 }
 
-/// Writes the change, unless the user has changed since it was read.
+/// Writes the change, unless the user has changed since the user was read.
 async fn write(app: &App, project: &ProjectId, (row, user): (&UserRow, &User), writes: Vec<Write>) -> Result<(), Error> {
     match app.store.change_account(project, row, user, writes).await? {
         Outcome::Done => Ok(()),

@@ -29,7 +29,7 @@ pub const ROUTE: Route = Route::post("auth-password-set", "/api/v1/auth/password
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct SetPassword {
-    /// The same requirements as at sign-up.
+    /// The requirements are the same as at sign-up.
     password: Password,
 }
 

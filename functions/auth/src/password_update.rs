@@ -40,7 +40,7 @@ pub const ROUTE: Route = Route::post("auth-password-update", "/api/v1/auth/passw
 #[deserr(deny_unknown_fields)]
 pub struct UpdatePassword {
     old_password: Password,
-    /// The same requirements as at sign-up.
+    /// The requirements are the same as at sign-up.
     new_password: Password,
 }
 
@@ -63,7 +63,7 @@ pub async fn handle(
     let old = user.password.as_ref();
     let hash = app.hasher.hash(&app.entropy, body.new_password.secret()).await;
     let change = change_as(&access, row.clone(), KnownError::UserAuthenticationRequired, |user| {
-        // If the password has changed in the meantime, `old_password` proves nothing.
+        // If the password has changed in the meantime, `old_password` no longer proves anything.
         if user.password.as_ref() != old {
             return Err(KnownError::PasswordConfirmationMismatch.into());
         }

@@ -38,7 +38,7 @@ pub struct SessionPath {
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct SessionQuery {
-    /// The session's user, or `me`. Servers can omit it.
+    /// The id of the session's user, or `me`. Servers can omit it.
     user_id: Option<UserRef>,
 }
 

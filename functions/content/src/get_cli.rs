@@ -17,7 +17,7 @@ pub const ROUTE: Route = Route::get("content-get-cli", "/cli/{file}")
 /// The requested package.
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct PackagePath {
-    /// The name of the package's file: site.tgz.
+    /// The name of the package's file, `site.tgz`.
     #[schema(example = "site.tgz")]
     file: String,
 }

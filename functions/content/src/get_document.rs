@@ -29,12 +29,12 @@ pub struct DocumentPath {
     document: String,
 }
 
-/// The page of a document that has several.
+/// Selects a page of a document that has several pages.
 #[derive(Debug, ToSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub struct Pages {
-    /// The number of a blog page, from 2, as in the links between the pages. Anything else returns
-    /// the first page; other documents have only one.
+    /// The number of a page of the blog, from 2, as in the links between the pages. Any other value
+    /// returns the first page; all other documents have only one page.
     page: Option<String>,
 }
 
@@ -51,10 +51,10 @@ impl NamedResource for DocumentPath {
 /// The console's page. Its path has one segment, so API Gateway routes it here; paths below it go
 /// to the function that serves the console.
 const CONSOLE: &str = "console";
-/// A path that opens the same page of the console.
+/// A path with two segments that opens the same page of the console.
 const CONSOLE_HOME: &str = "/console/home";
 
-/// The one-segment paths called by agents. API Gateway routes GET requests for them here.
+/// The paths with one segment that agents call. API Gateway routes GET requests for them here.
 const OF_AGENTS: [&str; 2] = ["a2a", "mcp"];
 
 pub async fn handle(

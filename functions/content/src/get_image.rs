@@ -1,7 +1,7 @@
 //! `GET /images/{image}`: returns an image of a post or of a page.
 //!
-//! An image is named after its content and never changes. With a distribution, AWS serves images
-//! from the bucket, and calls this function only for images missing there.
+//! An image is named after its content and never changes. If the deployment has a distribution, AWS
+//! serves images from the bucket, and calls this function only for images that the bucket lacks.
 
 use api::content::{ContentPath, NamedResource, Problem, ServedDocument};
 use api::http::{Need, Route, TableAction};

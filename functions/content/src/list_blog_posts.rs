@@ -1,5 +1,5 @@
 //! `GET /api/v1/blog-posts`: lists the metadata of the posts, newest first. A list that is too long
-//! for one answer ends early; the header `Link` has the URL of the rest.
+//! for one response ends early; the header `Link` contains the URL of the rest.
 
 use api::content::{ContentNumber, Data, LinkedResponse, NumberParameter, Problem};
 use api::http::{Json, Route, TableAction};
@@ -15,16 +15,16 @@ pub const ROUTE: Route = Route::get("content-list-blog-posts", "/api/v1/blog-pos
     .summary("Lists the blog posts with short excerpts")
     .table(&[TableAction::BatchGetItem, TableAction::GetItem]);
 
-/// The maximum number of posts in an answer, which bounds its reads. Posts are rarely so short that
-/// more of them would fit.
+/// The maximum number of posts in a response, which limits the number of reads. Posts are rarely so
+/// short that a response could contain more.
 const MAX_POSTS: usize = 4_000;
 
 /// The requested part of the list.
 #[derive(Debug, ToSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub struct Part {
-    /// How many of the newest posts to leave out: a whole number from 1, as in the header `Link` of
-    /// a list that ends early. Any other value returns the list as without a query.
+    /// How many of the newest posts to skip: a whole number from 1, as in the header `Link` of a
+    /// list that ends early. With any other value, the list starts at the newest post.
     offset: Option<String>,
 }
 

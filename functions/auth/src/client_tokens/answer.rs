@@ -1,4 +1,4 @@
-//! The response of the token endpoint (RFC 6749 §5).
+//! The responses of the token endpoint (RFC 6749 §5).
 
 use api::http::{Describe, Description, Json};
 use axum::response::{IntoResponse, Response};
@@ -20,7 +20,7 @@ pub struct ClientTokens {
     /// The scopes of the access token, separated by spaces.
     #[schema(value_type = String, example = "openid email")]
     pub(crate) scope: ScopeText,
-    /// With the scope `offline_access`: replaces the one that was sent.
+    /// Issued with the scope `offline_access`, and replaces the refresh token in the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) refresh_token: Option<String>,
     /// With the scope `openid`.
@@ -37,13 +37,13 @@ impl Serialize for ScopeText {
     }
 }
 
-/// The answer of the endpoint, which also serves the project's own keys.
+/// The response of the token endpoint, which also serves the project's own keys.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub enum AnyTokens {
-    /// For one of the project's OAuth clients.
+    /// Tokens for one of the project's OAuth clients.
     Client(ClientTokens),
-    /// For the project as the client.
+    /// Tokens for the project as the client.
     Project(Tokens),
 }
 

@@ -1,4 +1,4 @@
-//! What the endpoints for OAuth clients share.
+//! Modules shared by the endpoints for OAuth clients.
 
 pub(crate) mod answer;
 pub(crate) mod code;

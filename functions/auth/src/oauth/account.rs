@@ -1,7 +1,7 @@
-//! Finds or creates the user of a provider account, and issues an authorization code for the user,
-//! in one transaction, so that a failed flow leaves nothing behind. Existing users
-//! ([`PendingAccount`]) and the provider's tokens for their accounts ([`NewTokens`]) are not
-//! changed until the code is redeemed.
+//! Finds or creates the user of a provider account, and issues an authorization code for the user.
+//! Everything is written in one transaction, so that a failed flow leaves nothing behind. Changes
+//! to existing users ([`PendingAccount`]) and to the provider's tokens for their accounts
+//! ([`NewTokens`]) are made only when the code is redeemed.
 
 use errors::{Error, KnownError};
 use flows::App;
@@ -40,7 +40,7 @@ struct Flow<'a> {
     profile: &'a Profile,
 }
 
-/// An authorization code for the user of an account.
+/// Issues an authorization code for the user of a provider account.
 pub(super) async fn resolve(
     scope: Scope<'_>,
     authorization: &Authorization,
@@ -59,13 +59,14 @@ pub(super) async fn resolve(
     optimistic!(|_| { flow.attempt().await })
 }
 
-/// The access that the flow requested. The provider grants the scopes unless it says otherwise (RFC
-/// 6749 §5.1). `offline_access` is ignored, because it permits nothing on its own.
+/// The access that the flow requested from the provider. The provider grants the scopes unless it
+/// says otherwise (RFC 6749 §5.1). `offline_access` is ignored, because it permits nothing on its
+/// own.
 pub(super) fn asked(authorization: &Authorization) -> RequestedAccess {
     RequestedAccess::new(&authorization.provider_id, authorization.purpose, authorization.provider_scope.as_deref(), false)
 }
 
-/// The provider account used to sign up.
+/// The provider account with which a user signs up.
 pub(crate) struct SignUpAccount<'a> {
     pub(crate) profile: &'a Profile,
     pub(crate) account: &'a ProviderAccount,
@@ -83,7 +84,7 @@ struct DecisionItems {
 }
 
 impl DecisionItems {
-    /// The owner of the email address, with the credential epoch in the address's claim.
+    /// The user who owns the email address, with the credential epoch in the address's claim.
     fn owner(&self, user_id: UserId) -> Holder {
         Holder { user_id, epoch: self.owners.email.as_ref().map_or(0, |claim| claim.epoch) }
     }
@@ -135,13 +136,13 @@ impl Flow<'_> {
         }
     }
 
-    /// A user who signs up with the account, if the project's rules allow it.
+    /// The user after signing up with the account, if the project's rules allow it.
     async fn signed_up(&self, user: User, email_signs_in: bool) -> Result<User, KnownError> {
         let account = SignUpAccount { profile: self.profile, account: &self.account, email_signs_in };
         sign_up(self.scope, user, &account).await
     }
 
-    /// A code that changes its user on redemption, or after the second factor. See
+    /// Issues a code that changes its user when it is redeemed, or after the second factor. See
     /// [`PendingAccount`].
     async fn pending(&self, user: Holder, change: PendingChange) -> Result<SecretString, Error> {
         let (account, tokens, profile) = (self.account.clone(), self.tokens.clone(), self.profile.clone());
@@ -162,8 +163,8 @@ impl Flow<'_> {
         Holder { user_id, epoch: self.authorization.epoch }
     }
 
-    /// Conditions that fail the transaction if the user's credentials have changed or the session
-    /// has ended since the flow began.
+    /// Conditions under which the transaction succeeds: the user's credentials have not changed and
+    /// the session has not ended since the flow began.
     fn still_of(&self, user: UserId) -> Vec<Write> {
         let session =
             self.authorization.begun_in.map(|session| session::lives(self.scope.project, user, session, self.scope.app.clock.now()));
@@ -200,7 +201,7 @@ impl Flow<'_> {
         known.owners.decide(self.scope.project, self.profile, purpose, flow_user.map(|row| row.user.id)).map_err(Error::from)
     }
 
-    /// The provider's tokens, if the account was already linked to the user before this flow.
+    /// The provider's new tokens, for an account that needs no pending change.
     fn new_tokens(&self) -> Option<NewTokens> {
         let asks_for_scope = self.authorization.provider_scope.as_deref().is_some_and(|scope| !scope.trim().is_empty());
         let replaces_wider = asks_for_scope || self.authorization.purpose == Purpose::Link;
@@ -210,8 +211,8 @@ impl Flow<'_> {
     /// A new code for the user, and the write that stores it.
     fn code(&self, user: Holder, is_new_user: bool, pending: Option<PendingAccount>) -> Result<(SecretString, Write), Error> {
         let code = user_code::draw(&self.scope.app.entropy, user.user_id);
-        // If the code is for a user other than the one who began the flow, this is a sign-in, which
-        // does not depend on an earlier session.
+        // A code for a user other than the one who began the flow is a sign-in, which does not
+        // depend on an earlier session.
         let is_of_flow = match &pending {
             Some(pending) => pending.change.is_of_beginner(),
             None => self.authorization.purpose == Purpose::Link,
@@ -235,7 +236,7 @@ impl Flow<'_> {
     }
 }
 
-/// The user who signs up with an account at a provider, if the project's rules allow it.
+/// The user after signing up with a provider account, if the project's rules allow it.
 pub(crate) async fn sign_up(scope: Scope<'_>, user: User, account: &SignUpAccount<'_>) -> Result<User, KnownError> {
     let Scope { app, project, place } = scope;
     let mut user = with_account(app, user, account);

@@ -13,7 +13,7 @@ use wire::problem::Problems;
 /// begin flows.
 const MAX_SCOPE: usize = 4096;
 
-/// Unknown parameters are ignored, because other versions of the SDKs send more.
+/// Unknown parameters are ignored, because other SDK versions send additional ones.
 #[wire::optional]
 #[derive(Deserr, ToSchema)]
 pub struct AuthorizeQuery {
@@ -21,7 +21,7 @@ pub struct AuthorizeQuery {
     pub(crate) client_id: String,
     /// A publishable client key, or `__stack_public_client__`.
     pub(crate) client_secret: String,
-    /// Where the app receives the code. Must be on a trusted domain.
+    /// The URL at which the app receives the code. It must be on a trusted domain.
     pub(crate) redirect_uri: RedirectUrl,
     /// The scope; always `legacy`.
     pub(crate) scope: String,
@@ -41,10 +41,10 @@ pub struct AuthorizeQuery {
     /// Default: `authenticate`.
     #[deserr(rename = "type")]
     pub(crate) r#type: Option<PurposeParam>,
-    /// An access token. Required for `link`. An anonymous user who signs up becomes an ordinary
-    /// user with the provider account.
+    /// An access token. Required for `link`. If the token is of an anonymous user who signs up,
+    /// that user becomes an ordinary user with the provider account.
     pub(crate) token: Option<String>,
-    /// Scopes to request from the provider beyond those for signing in.
+    /// Scopes to request from the provider in addition to those for signing in.
     pub(crate) provider_scope: Option<String>,
     pub(crate) error_redirect_uri: Option<RedirectUrl>,
     /// An older name for `error_redirect_uri`.
@@ -108,7 +108,7 @@ impl AuthorizeQuery {
         if self.r#type == Some(PurposeParam::Link) { Purpose::Link } else { Purpose::Authenticate }
     }
 
-    /// Checks the rules beyond the parameters' types.
+    /// Checks the rules that the parameters' types do not enforce.
     pub(crate) fn check(&self, path: &str) -> Result<(), KnownError> {
         let problem = |name: &str, message: &str| Err(KnownError::schema(&Problems::one(&format!("query.{name}"), message), "GET", path));
         if !is_challenge(&self.code_challenge) {

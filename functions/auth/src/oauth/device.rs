@@ -14,11 +14,11 @@ use crate::sign_in::required_teams;
 
 /// How many seconds a device waits between polls.
 pub(crate) const INTERVAL_SECONDS: u32 = 5;
-/// A device that polls sooner than this must slow down: the interval, less a second, because the
-/// network may delay one poll more than the next.
+/// The minimum interval between polls: a device that polls sooner must slow down. It is one second
+/// shorter than the announced interval, because the network may delay one poll more than the next.
 const MIN_INTERVAL: SignedDuration = SignedDuration::from_secs(4);
 
-/// A poll of the token endpoint.
+/// A poll for the tokens of a device.
 pub(crate) struct Poll(Code);
 
 impl Poll {
@@ -26,7 +26,7 @@ impl Poll {
         Code::parse(device_code).map(Self).map_err(|_| KnownError::InvalidPollingCode)
     }
 
-    /// The key of the sign-in.
+    /// The key of the sign-in's item.
     pub(crate) fn key(&self, project: &ProjectId) -> Key {
         cli_sign_in::sign_in_key(project, &login_code(&self.0).digest())
     }

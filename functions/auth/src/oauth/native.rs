@@ -28,9 +28,9 @@ pub(crate) struct NativeSignIn<'a> {
     pub(crate) access: &'a Access<Client>,
     pub(crate) account: ProviderAccount,
     pub(crate) profile: Profile,
-    /// Uses up the ID token.
+    /// The write that uses up the ID token.
     pub(crate) used: Write,
-    /// The error if the ID token was used before.
+    /// The error if the ID token was already used.
     pub(crate) replayed: KnownError,
 }
 
@@ -44,7 +44,8 @@ struct Change {
 }
 
 impl NativeSignIn<'_> {
-    /// The session of the account's user, or the error that asks for a second factor.
+    /// Starts a session of the account's user, or fails with the error that asks for a second
+    /// factor.
     pub(crate) async fn sign_in(&self) -> Result<SignInOrUpTokens, Error> {
         optimistic!(|attempt| {
             match self.attempt(attempt).await {
@@ -91,8 +92,8 @@ impl NativeSignIn<'_> {
     }
 
     /// The signed-in anonymous user, read again after a conflict. `None` if nobody is signed in, or
-    /// if the user is not anonymous, is impersonated, was deleted, or has other credentials by
-    /// then.
+    /// if the user is not anonymous, is impersonated or deleted, or has changed credentials in the
+    /// meantime.
     async fn anonymous(&self, attempt: u32) -> Result<Option<UserRow>, Error> {
         let Some(current) = self.access.user.as_ref().filter(|current| current.is_upgraded_by_sign_up()) else { return Ok(None) };
         let row = match attempt {

@@ -1,5 +1,5 @@
-//! Shared by the passkey operations: starting a ceremony, checking its response, and changing a
-//! user's passkeys.
+//! Modules shared by the passkey operations: starting a ceremony, checking its response, and
+//! changing a user's passkeys.
 
 pub(crate) mod change;
 pub(crate) mod proof;

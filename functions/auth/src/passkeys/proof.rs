@@ -1,7 +1,8 @@
-//! Checks the response of a passkey: at sign-in, as a second factor, and at reauthentication.
+//! Checks the response of a passkey at sign-in, as a second factor, and at reauthentication.
 //!
-//! One transaction redeems the challenge, records the use of the passkey and makes the permitted
-//! writes, so only one of several concurrent requests with the same response succeeds.
+//! One transaction redeems the challenge, records the use of the passkey and makes the writes that
+//! the response permits. So only one of several concurrent requests with the same response
+//! succeeds.
 
 use api::product::{Access, Client};
 use crypto::webauthn::client_data::Ceremony;
@@ -29,30 +30,30 @@ use wire::id::UserId;
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub(crate) struct PasskeyResponse {
-    /// The code that came with the options of `initiate-passkey-authentication`.
+    /// The code that `initiate-passkey-authentication` returned with the options.
     pub(crate) code: Code,
     /// The browser's `AuthenticationResponseJSON`.
     #[schema(value_type = Object)]
     pub(crate) authentication_response: Value,
 }
 
-/// The response of a passkey before it is checked.
+/// The response of a passkey, not checked yet.
 pub(crate) struct PasskeyProof<'a> {
     pub(crate) access: &'a Access<Client>,
     pub(crate) code: &'a Code,
     pub(crate) response: &'a Value,
-    /// For a second factor, the attempt code of the sign-in. The challenge must be for that
-    /// sign-in.
+    /// The attempt code of the sign-in, if the passkey is its second factor. The challenge must be
+    /// for that sign-in.
     pub(crate) attempt: Option<&'a Code>,
     /// The event that records a wrong response.
     pub(crate) failed: Event,
 }
 
-/// A correct response; the use of the passkey has not been written yet.
+/// A correct response; the use of the passkey is not written yet.
 pub(crate) struct PasskeyUse {
     /// The user as read.
     row: UserRow,
-    /// The user with the use recorded.
+    /// The user, with the use of the passkey recorded.
     pub(crate) user: User,
     pub(crate) assertion: Assertion,
     /// When the passkey was registered.
@@ -60,14 +61,14 @@ pub(crate) struct PasskeyUse {
 }
 
 impl PasskeyProof<'_> {
-    /// Checks the response; with an `owner`, it must come from one of the owner's passkeys. In the
-    /// first attempt (0), challenge and user may be prefetched.
+    /// Checks the response. If there is an `owner`, the response must come from one of the owner's
+    /// passkeys. In the first attempt (0), the challenge and the user may be prefetched.
     pub(crate) async fn check(&self, attempt: u32, owner: Option<UserId>) -> Result<PasskeyUse, Error> {
         let (access, project) = (self.access, &self.access.project);
         let now = access.app.clock.now();
         let table = access.table(attempt);
-        // The user is read before the challenge: if the user already shows this use of the passkey,
-        // the challenge turns out to be redeemed.
+        // The user is read before the challenge. So if the user item already contains this use of
+        // the passkey, the challenge read afterwards has been redeemed.
         let row = match claimed_user(self.response, owner) {
             Some(id) => table.user(&project.id, id).await?,
             None => None,
@@ -96,7 +97,7 @@ impl PasskeyProof<'_> {
         if challenge.is_for_attempt(self.attempt) { Ok(challenge) } else { Err(CodeRefusal::NotFound.into()) }
     }
 
-    /// Records a wrong response, and returns its error.
+    /// Records a wrong response, and returns the error for the request.
     async fn wrong(&self, user: Option<&User>, failed: CeremonyRefusal) -> Error {
         match self.access.app.store.record_failure(user.map(|user| user.id), self.failed).await {
             Ok(()) => KnownError::PasskeyAuthenticationFailed { message: failed.to_string() }.into(),
@@ -111,7 +112,7 @@ impl PasskeyProof<'_> {
         let refused = || KnownError::PasskeyAuthenticationFailed { message: Refusal::Cloned.to_string() }.into();
         let told = async {
             // The signature count also fails to increase if another request has just used this
-            // response. In that case, the challenge is redeemed, and this read fails.
+            // response. In that case, the challenge has been redeemed, and reading it fails.
             self.challenge(&self.access.app.store).await?;
             if user == row.user {
                 let store = &self.access.app.store;

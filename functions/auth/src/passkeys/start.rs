@@ -1,4 +1,5 @@
-//! How a ceremony starts: the options for the browser, and the code to send back with its response.
+//! Starts a ceremony: returns the options for the browser, and a code to send back with the
+//! browser's response.
 
 use api::product::{Access, Client};
 use crypto::webauthn::client_data::Ceremony;
@@ -21,7 +22,7 @@ pub struct StartedCeremony {
     /// `parseRequestOptionsFromJSON`). Published SDKs replace the relying party id.
     #[schema(value_type = Object)]
     options_json: Value,
-    /// 45 characters, to send back with the browser's response.
+    /// A code of 45 characters, to send back with the browser's response.
     code: String,
 }
 
@@ -39,7 +40,8 @@ pub(crate) fn check(access: &Access<Client>, rp_id: Option<&str>, route: &Route)
     }
 }
 
-/// Stores the challenge. Starting a ceremony does not change an account, so it is not recorded.
+/// Stores the challenge. Starting a ceremony does not change an account, so the audit trail does
+/// not record it.
 pub(crate) async fn start(
     access: &Access<Client>,
     ceremony: Ceremony,

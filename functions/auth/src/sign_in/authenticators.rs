@@ -1,4 +1,5 @@
-//! The recent proof required by both steps of setting up an authenticator app or a passkey.
+//! Checks that the session has a recent proof, as required by both steps of setting up an
+//! authenticator app or a passkey.
 
 use api::product::{Access, Client};
 use errors::KnownError;
@@ -6,8 +7,8 @@ use model::user::User;
 
 /// Fails with `REAUTHENTICATION_REQUIRED` if the session's last proof is too old to add an app or a
 /// passkey, or if the session owes a second factor. For a user who already has an app, the stricter
-/// limit for removing an app applies, because the new credential completes sign-ins just as well as
-/// the old one.
+/// limit for removing an app applies, because the new credential completes sign-ins just as the old
+/// one does.
 pub(crate) fn check_proof(access: &Access<Client>, user: &User) -> Result<(), KnownError> {
     if user.totp.is_some() { access.check_just_proved() } else { access.check_fresh() }
 }

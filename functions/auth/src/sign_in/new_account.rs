@@ -1,4 +1,4 @@
-//! New users, and anonymous users who sign up.
+//! Creates new users, and signs up anonymous users.
 
 use api::product::Access;
 use flows::teams::welcome;
@@ -11,7 +11,7 @@ use store::user::account::sign_up_claims;
 use store::user::by_word::words;
 use store::user::{self, EmailClaim};
 
-/// The user who signs up: a new one, without a version, or the signed-in anonymous user (unless
+/// The user who signs up: a new user, who has no version, or the signed-in anonymous user (unless
 /// impersonated), with the version of that user's item.
 pub(crate) fn new_user<L>(access: &Access<L>, now: Timestamp) -> (User, Option<u64>) {
     match access.user.as_ref().filter(|user| user.is_upgraded_by_sign_up()) {
@@ -24,9 +24,9 @@ pub(crate) fn new_user<L>(access: &Access<L>, now: Timestamp) -> (User, Option<u
     }
 }
 
-/// The writes of an account: first the claim of the primary email address, if there is one, then
-/// the release of an anonymous user's claims, and later the user. A new user also gets the
-/// project's defaults.
+/// The writes of an account. The first is the claim of the primary email address, if there is one.
+/// It is followed by the release of an anonymous user's claims, and later by the user. A new user
+/// also gets the project's defaults.
 pub(crate) fn account_writes<L>(access: &Access<L>, user: &mut User, version: Option<u64>) -> Result<Vec<Write>, store::Error> {
     let project = &access.project.id;
     let Some(version) = version else {
