@@ -34,12 +34,12 @@ impl NumberParameter for Part {
     const PATH: &'static str = "blog-posts";
 }
 
-/// A list at an offset that is not a multiple of this number ends at the next multiple. Each offset
-/// is cached separately: with long lists at every offset, a single caller could have all posts read
-/// thousands of times a minute.
+/// If the offset is not a multiple of this number, the list ends at the next multiple. Each offset
+/// is cached separately. If lists at every offset were long, a single caller could have all posts
+/// read thousands of times a minute.
 const STEP: usize = 100;
 
-/// The posts of the list after the newest `skip` ones.
+/// The part of the list that follows the newest `skip` posts.
 fn window(skip: usize) -> Window {
     Window { skip, max: if skip.is_multiple_of(STEP) { MAX_POSTS } else { STEP - skip % STEP } }
 }
@@ -55,7 +55,7 @@ async fn list(app: &App, skip: usize) -> Result<LinkedResponse<Json<Data<Vec<Blo
     let mut data: Vec<BlogPost> = posts.into_iter().map(|post| post.at(site_url)).collect();
     data.truncate(page::fitting(&data));
     let mut next = skip.saturating_add(data.len());
-    // A list that ends early ends at a multiple of `STEP`, so that the next list is not cut short.
+    // A list that ends early ends at a multiple of `STEP`, so that the next list can be a full one.
     if next < total && next - next % STEP > skip {
         next -= next % STEP;
         data.truncate(next - skip);

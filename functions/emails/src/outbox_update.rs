@@ -2,7 +2,7 @@
 //! sent or skipped and is not being sent.
 //!
 //! The write is conditional on the checked version. If a worker has advanced the entry in the
-//! meantime, the patch is applied again, to the new state.
+//! meantime, the patch is applied again to the new state.
 
 use api::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
 use api::http::{Json, NamedItem, Route};
@@ -33,7 +33,7 @@ pub const ROUTE: Route = Route::patch("emails-outbox-update", "/api/v1/emails/ou
     .errors(&[ErrorCode::EmailNotFound, ErrorCode::EmailNotEditable]);
 
 /// Maximum number of attempts. A worker advances an entry only a few times before it is sent, so a
-/// patch rarely needs all of them.
+/// patch rarely needs all attempts.
 const MAX_ATTEMPTS: u32 = 8;
 
 pub async fn handle(

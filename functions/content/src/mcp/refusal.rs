@@ -1,4 +1,4 @@
-//! Why a call returns no data.
+//! The reasons why a call returns no data.
 
 use api::content::Problem;
 
@@ -8,7 +8,7 @@ pub(super) enum Refusal {
     Misused(String),
     /// There is no resource at the URI.
     NoResource(String),
-    /// The tool cannot do what was asked; the text tells the model what to do instead.
+    /// The tool cannot do what the call requests; the text tells the model what to do instead.
     Advice(&'static str),
     /// The content cannot be read.
     Failed,

@@ -1,4 +1,4 @@
-//! Renders an email that is not sent, for a fictitious recipient.
+//! Renders an email without sending it, for a fictitious recipient.
 
 use api::product::{Access, Admin};
 use email::render::{Context, Job, ProjectContext, Sources, UserContext};
@@ -14,23 +14,24 @@ use wire::id::DocumentId;
 
 use crate::documents::found::documents;
 
-/// The values for an email that is not sent.
+/// The values with which an unsent email is rendered.
 pub(crate) struct Values {
     pub(crate) category: Category,
     pub(crate) variables: Map<String, Value>,
-    /// Whether variables without a value get placeholders. Otherwise the rendering fails.
+    /// Whether variables without a value are filled with placeholders. Otherwise the rendering
+    /// fails.
     pub(crate) has_placeholders: bool,
 }
 
-/// The theme of an email does not exist.
+/// Refusals for an email whose theme does not exist.
 pub(crate) enum ThemeRefusal {
     /// The request names the theme.
     Named,
-    /// The template names the theme, but the theme was deleted.
+    /// The template names the theme, which was deleted.
     OfTemplate,
 }
 
-/// The subject, the HTML and the text; fails with `EMAIL_RENDERING_ERROR`.
+/// Renders the subject, the HTML and the text; fails with `EMAIL_RENDERING_ERROR`.
 pub(crate) async fn rendered(
     access: &Access<Admin>,
     sources: Sources,
@@ -40,9 +41,9 @@ pub(crate) async fn rendered(
     rendering.map_err(|error| KnownError::EmailRenderingError { error }.into())
 }
 
-/// The source of the theme: the one in the request, else the template's, else the project's; `None`
-/// for no theme. If the project's theme, or the theme of a built-in email's template, was deleted,
-/// the preview uses the default theme, as the emails do.
+/// The source of the theme named in the request or else in the template, or else of the project's
+/// theme; `None` for no theme. If the theme of the project, or of a built-in email's template, was
+/// deleted, the preview uses the default theme, as the emails do.
 pub(crate) async fn theme(
     access: &Access<Admin>,
     named: Option<Theme>,

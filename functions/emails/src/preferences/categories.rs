@@ -1,4 +1,4 @@
-//! Shared by the operations on notification preferences.
+//! The response type shared by the operations on notification preferences.
 
 use model::email::category::Category;
 use model::user::User;

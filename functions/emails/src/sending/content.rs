@@ -24,7 +24,7 @@ pub(crate) struct Content {
     pub(crate) created_with: CreatedWith,
 }
 
-/// Where the content comes from; exactly one per request.
+/// The source of the content; a request names exactly one.
 enum Origin {
     Html(String),
     Template(DocumentId),
@@ -71,7 +71,7 @@ impl Content {
         Ok(Self::new(body, &origin, document, access.project.config.email.theme()))
     }
 
-    /// The email without a recipient.
+    /// The email before it has a recipient.
     pub(crate) fn entry(self, body: &SendEmail) -> NewEntry {
         NewEntry {
             to: Recipients::CustomEmails { emails: Vec::new() },

@@ -10,7 +10,7 @@ use crate::account::outcome::{Action, Outcome};
 use crate::visit::Visit;
 use crate::visit::call::Call;
 
-/// More than are shown, but not all: a team may be large.
+/// More teams than the page shows, but not all of them, because a team may be large.
 fn some() -> Call {
     Call::new().query("user_id=me&limit=100".to_owned())
 }

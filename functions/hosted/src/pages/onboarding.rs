@@ -1,4 +1,4 @@
-//! `onboarding`: what a restricted user still has to do.
+//! `onboarding`: shows a restricted user what is left to do.
 
 use model::user::restriction::RestrictedReason;
 use serde_json::json;

@@ -20,7 +20,7 @@ pub(super) fn show(visit: &Visit) -> Answer {
 pub(super) async fn submit(visit: &Visit) -> Answer {
     if visit.visitor.is_some() {
         let reply = visit.call(session_delete_current::ROUTE, session_delete_current::handle, Call::new()).await;
-        // A session that has ended in the meantime is what was asked for.
+        // If the session has ended in the meantime, the request is fulfilled.
         if reply.status.is_server_error() || reply.error() == Some("RATE_LIMITED") {
             return Notice::new(visit, visit.text("sign_out.title"))
                 .refused(&reply)

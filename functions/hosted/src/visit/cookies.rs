@@ -1,6 +1,7 @@
-//! The cookies of the pages, each for one project. Only the host that set one gets it back, over
-//! TLS, and never a script (`__Host-`, RFC 6265bis §4.1.3.2). In development, without TLS, they
-//! have neither prefix nor `Secure`, which some browsers would refuse.
+//! The cookies of the pages, each for one project. A cookie is sent only to the host that set it,
+//! only over TLS, and is hidden from scripts (`__Host-`, RFC 6265bis §4.1.3.2). In development,
+//! without TLS, the cookies have neither the prefix nor `Secure`, because some browsers would
+//! refuse them.
 
 use http::{HeaderMap, header};
 use jiff::SignedDuration;
@@ -11,7 +12,7 @@ use wire::id::ProjectId;
 pub(crate) enum Cookie {
     /// The refresh token of the visitor's session.
     Session,
-    /// A random text to which the tokens of forms are bound.
+    /// A random text to which the form tokens are bound.
     Browser,
     /// The token of a remembered device, which stands in for the second factor.
     Device,
