@@ -1,6 +1,6 @@
-//! `POST /api/v1/team-api-keys/check`: checks an API key of a team and returns its owner. Costs one
-//! round trip, a second one if a client created the key (to read its creator) and, at most once an
-//! hour, a write to record the use.
+//! `POST /api/v1/team-api-keys/check`: checks an API key of a team and returns its owner. It costs
+//! one round trip, a second one if a client created the key, to read the key's creator, and at most
+//! once an hour a write to record the use.
 
 use api::http::{Json, Route};
 use api::product::{Access, Input, Server};

@@ -28,19 +28,19 @@ pub const ROUTE: Route = Route::get("projects-internal-list", "/api/v1/internal/
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct ProjectsQuery {
-    /// 1 to 1,000. Default: 1,000. A page also ends at 1 MB.
+    /// 1 to 1,000. Default: 1,000. A page also ends when it reaches 1 MB.
     limit: Option<Limit<1000, 1000>>,
     /// The `next_cursor` of the previous page.
     cursor: Option<String>,
 }
 
-/// A position in the list: when the caller joined the team, in milliseconds, the team and the
-/// project.
+/// A position in the list: the time when the caller joined the team, in milliseconds, the team and
+/// the project.
 type Place = (i64, TeamId, ProjectId);
 
-/// Number of teams whose projects are looked up at once, and of projects in the first read.
+/// The number of teams whose projects are looked up at once, and of projects in the first read.
 const AT_ONCE: usize = 10;
-/// Maximum number of projects that are read at once.
+/// The maximum number of projects that are read at once.
 const MAX_AT_ONCE: usize = 100;
 
 pub async fn handle(
@@ -75,8 +75,8 @@ pub async fn handle(
                 items.push(item);
                 last = Some(place.clone());
             }
-            // A project takes up to 400 KB: read as many as fit on a page if they are as large as
-            // the ones before.
+            // A project takes up to 400 KB, so the next read fetches as many projects as would fit
+            // on a page if they were as large as the previous ones.
             at_once = (page::MAX_BYTES * items.len() / bytes.max(1)).clamp(1, MAX_AT_ONCE);
             rest = later;
         }

@@ -1,6 +1,6 @@
 //! `POST /api/v1/team-invitations/{invitation_id}/accept`: adds a user to a team through an
-//! invitation to one of the user's verified email addresses, without the code. Clients accept for
-//! their own user, servers for any user.
+//! invitation to one of the user's verified email addresses, without the code. Clients accept
+//! invitations for their own user, servers for any user.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Json, NamedItem, Route};

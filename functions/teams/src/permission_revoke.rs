@@ -1,5 +1,5 @@
 //! `DELETE /api/v1/team-permissions/{team_id}/{user_id}/{permission_id}`: revokes a permission
-//! granted directly to a team member. To revoke a contained permission, revoke the one that
+//! granted directly to a team member. To revoke a contained permission, revoke the permission that
 //! contains it. Requires server access.
 
 use api::http::TableAction::{BatchGetItem, UpdateItem};

@@ -35,7 +35,8 @@ pub const ROUTE: Route =
 
 guarded_body! {
     pub struct SendVerificationCode {
-        /// The base of the link in the email. The query parameter `code` is added to it.
+        /// The URL on which the link in the email is based. The link adds the query parameter
+        /// `code`.
         callback_url: RedirectUrl,
     }
 }

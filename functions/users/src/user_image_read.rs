@@ -2,8 +2,8 @@
 //! by a user, for `<img>`.
 //!
 //! No credentials are needed: only callers who could read the user know the URL. The URL contains
-//! the digest of the image, so the response can be cached. A new picture has a new URL, and the old
-//! one is deleted.
+//! the digest of the image, so the response can be cached. A new picture gets a new URL, and the
+//! old picture is deleted.
 
 use api::http::Route;
 use api::http::TableAction::GetItem;

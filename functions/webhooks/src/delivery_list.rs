@@ -32,7 +32,7 @@ pub struct DeliveriesQuery {
     event_type: Option<EventType>,
     /// 1 to 100. Default: 50.
     limit: Option<Limit<50, 100>>,
-    /// The `next_cursor` of the previous page. Send it with the same filters.
+    /// The `next_cursor` of the previous page. It must be sent with the same filters.
     cursor: Option<String>,
 }
 

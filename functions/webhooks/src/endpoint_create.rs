@@ -23,7 +23,7 @@ pub const ROUTE: Route = Route::post("webhooks-endpoint-create", "/api/v1/intern
 pub struct CreatedEndpoint {
     #[serde(flatten)]
     endpoint: EndpointView,
-    /// Signs the events. It is not shown again.
+    /// Signs the events. The secret is not shown again.
     #[schema(example = "whsec_…")]
     secret: String,
 }

@@ -1,5 +1,5 @@
 //! `POST /api/v1/internal/send-test-webhook`: sends one `endpoint.test` event to an endpoint, and
-//! returns whether the endpoint accepted it. Works for disabled endpoints too.
+//! returns whether the endpoint accepted it. The endpoint may be disabled.
 
 use std::time::Duration;
 
@@ -24,7 +24,8 @@ pub const ROUTE: Route = Route::post("webhooks-test-send", "/api/v1/internal/sen
     .limit(Limit::WebhookTest)
     .table(&[BatchGetItem, GetItem, PutItem]);
 
-/// How long the endpoint may take. The function must record the outcome and end within ten seconds.
+/// How long the endpoint may take to respond. The function must then still record the outcome, and
+/// end within ten seconds.
 const BUDGET: Duration = Duration::from_secs(7);
 
 #[derive(Deserr, ToSchema)]

@@ -5,8 +5,8 @@ use wire::id::{BroadcastId, ProjectId};
 
 use crate::fail_point::reached;
 
-/// Creates about `wanted` more entries, and returns their number. Stops early if another worker was
-/// faster or every recipient has an entry.
+/// Creates about `wanted` more entries, and returns the number of entries created. Stops early if
+/// another worker was faster, or if every recipient has an entry.
 pub(crate) async fn expand(app: &App, project: &ProjectId, id: BroadcastId, wanted: usize) -> Result<usize, store::Error> {
     let mut made = 0;
     while made < wanted {

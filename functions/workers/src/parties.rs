@@ -1,4 +1,5 @@
-//! Senders and recipients: projects and users, read together for many entries.
+//! The senders and recipients of emails, which are projects and users, read together for many
+//! entries.
 
 use std::collections::HashMap;
 
@@ -27,9 +28,9 @@ impl Parties {
         self.projects.get(id)
     }
 
-    /// An entry's project and the user it is for; `None` if they do not exist, or it is not for a
-    /// user. If the entry was edited after [`Self::read`] read the users, its new recipient is read
-    /// separately.
+    /// The project of an entry, and the user to whom its email goes. Each is `None` if it does not
+    /// exist; the user is also `None` if the email does not go to a user. If the entry was edited
+    /// after [`Self::read`] read the users, the new recipient is read separately.
     pub(crate) async fn to(&self, app: &App, row: &OutboxRow) -> Result<(Option<&SendingProject>, Option<User>), store::Error> {
         let user = match row.entry.to.user_id() {
             None => None,

@@ -16,9 +16,9 @@ pub(crate) enum Cookie {
     Browser,
     /// The token of a remembered device, which stands in for the second factor.
     Device,
-    /// The way that was used for the last sign-in.
+    /// The method used for the last sign-in.
     Way,
-    /// What the account's page says after a change.
+    /// The text that the account's page shows after a change.
     Done,
 }
 
@@ -34,7 +34,7 @@ impl Cookie {
     }
 }
 
-/// The cookies of a request for a project's pages, and how new ones are written.
+/// The cookies sent with a request for a project's pages; also writes new cookies for that project.
 #[derive(Debug)]
 pub(crate) struct Cookies {
     sent: Vec<(String, String)>,
@@ -54,18 +54,18 @@ impl Cookies {
         self.find(&self.name(cookie.name()))
     }
 
-    /// The cookie of a flow that leaves the pages and comes back, by its state.
+    /// The cookie of a flow that leaves the pages and comes back, found by the state of the flow.
     pub(crate) fn flow(&self, state: &str) -> Option<&str> {
         self.find(&self.name(&flow_name(state)))
     }
 
-    /// Sets a cookie for this long; without a duration, until the browser is closed.
+    /// Sets a cookie for this long or, without a duration, until the browser is closed.
     pub(crate) fn set(&self, cookie: Cookie, value: &str, life: Option<SignedDuration>) -> String {
         self.written(cookie.name(), value, life)
     }
 
-    /// Removes the flows that were begun first, so that at most three remain with a new one: any
-    /// site can make a browser begin flows, and their cookies must not make requests too large.
+    /// Removes the oldest flows, so that at most three remain together with a new one. Any site can
+    /// make a browser begin flows, and their cookies must not make requests too large.
     pub(crate) fn drop_flows(&self) -> Vec<String> {
         let start = self.name("flow-").replace(&format!("-{}", self.project), "");
         let sent = self.sent.iter().map(|(name, _)| name).filter(|name| name.starts_with(&start) && name.ends_with(self.project.as_str()));
@@ -94,7 +94,7 @@ impl Cookies {
     }
 }
 
-/// A state is a secret of the flow, so the name of its cookie has only its beginning.
+/// A state is a secret of the flow, so the name of the cookie contains only its beginning.
 fn flow_name(state: &str) -> String {
     format!("flow-{}", state.chars().take(8).filter(char::is_ascii_alphanumeric).collect::<String>())
 }

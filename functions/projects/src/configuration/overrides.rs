@@ -1,4 +1,4 @@
-//! Levels of the configuration: how they are named, read and changed.
+//! Names, reads and changes the levels of the configuration.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -28,15 +28,15 @@ pub struct LevelPath {
     pub(crate) level: Level,
 }
 
-/// The errors of all operations on a level.
+/// The errors of every operation on a level.
 pub(crate) const ERRORS: &[ErrorCode] = &[ErrorCode::InsufficientAccessType];
 
-/// The errors of all operations that change a level.
+/// The errors of every operation that changes a level.
 pub(crate) const CHANGE_ERRORS: &[ErrorCode] =
     &[ErrorCode::InsufficientAccessType, ErrorCode::TooManyEmailDocuments, ErrorCode::OauthProviderMisconfigured];
 pub(crate) const CHANGE: [TableAction; 6] = [BatchGetItem, DeleteItem, GetItem, PutItem, Query, UpdateItem];
 
-/// Checks access: administrators may use every level, servers only the level `branch`.
+/// Checks the caller's access: administrators may use every level, servers only the level `branch`.
 pub(crate) fn permit(access: &Access<Server>, level: Level) -> Result<(), KnownError> {
     if level == Level::Branch || access.level == wire::level::Level::Admin {
         return Ok(());
@@ -99,10 +99,10 @@ impl StoredConfig {
     }
 }
 
-/// Changes a level of the configuration together with the project's settings and documents, in one
+/// Changes a level of the configuration, together with the project's settings and documents, in one
 /// transaction.
 ///
-/// `source` is the new source of the configuration; `None` keeps the current one.
+/// `source` is the new source of the configuration, or `None` to keep the current one.
 pub(crate) async fn apply(
     access: Access<Server>,
     level: Level,

@@ -1,5 +1,5 @@
-//! Figures about emails: by day, from the delivery counters of the last 30 days; by status, from
-//! the newest entries of the outbox.
+//! Figures about emails: by day, from the delivery counters of the last 30 days, and by status,
+//! from the newest entries of the outbox.
 
 use std::collections::BTreeMap;
 
@@ -17,9 +17,9 @@ use wire::id::EmailId;
 
 use crate::metrics::series::{Point, date, days, points};
 
-/// Number of outbox entries to read.
+/// The number of outbox entries to read.
 const NEWEST: usize = 100;
-/// Number of emails to show.
+/// The number of emails to show.
 const SHOWN: usize = 10;
 const MINUTES: i64 = 24 * 60;
 
@@ -28,23 +28,24 @@ const MINUTES: i64 = 24 * 60;
 pub(crate) struct EmailOverview {
     /// The newest 100 emails by status.
     emails_by_status: BTreeMap<&'static str, u64>,
-    /// Emails accepted by the mail service in the last 30 days, plus those not accepted among the
-    /// newest 100.
+    /// The number of emails accepted by the mail service in the last 30 days, plus the newest 100
+    /// emails that were not accepted.
     total_emails: u64,
-    /// Emails accepted by the mail service, by day.
+    /// The number of emails accepted by the mail service, by day.
     daily_emails: Vec<Point>,
-    /// The emails of each day by outcome.
+    /// The number of emails of each day, by outcome.
     daily_emails_by_status: Vec<DayOfEmails>,
-    /// Emails accepted by the mail service in the last 30 days.
+    /// The number of emails accepted by the mail service in the last 30 days.
     emails_sent: u64,
     /// The newest ten emails.
     recent_emails: Vec<RecentEmail>,
     deliverability_status: Deliverability,
-    /// The share of accepted emails that did not bounce; 0 without emails.
+    /// The share of accepted emails that did not bounce; 0 if there are no emails.
     deliverability_rate: f64,
     /// The share of accepted emails that bounced.
     bounce_rate: f64,
-    /// The share of the accepted emails among the newest 100 whose recipient followed a link.
+    /// Among the newest 100 emails, the share of accepted emails in which the recipient followed a
+    /// link.
     click_rate: f64,
 }
 
@@ -53,12 +54,12 @@ pub(crate) struct EmailOverview {
 pub(crate) struct DayOfEmails {
     /// The day (UTC).
     date: String,
-    /// Accepted by the mail service on this day, minus those that bounced on this day.
+    /// Emails that the mail service accepted on this day, minus those that bounced on this day.
     ok: u64,
-    /// Bounced on this day, or, among the newest 100, created on this day and not sent because of
-    /// an error.
+    /// Emails that bounced on this day and, of the newest 100, those created on this day and not
+    /// sent because of an error.
     error: u64,
-    /// Among the newest 100, created on this day and still in progress or paused.
+    /// Of the newest 100 emails, those created on this day and still in progress or paused.
     in_progress: u64,
 }
 
@@ -75,13 +76,13 @@ pub(crate) struct RecentEmail {
 /// Emails by outcome.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Deliverability {
-    /// Accepted in the last 30 days, minus those that bounced.
+    /// Emails accepted in the last 30 days, minus those that bounced.
     delivered: u64,
-    /// Bounced in the last 30 days.
+    /// Emails that bounced in the last 30 days.
     bounced: u64,
-    /// Among the newest 100, not sent because of an error.
+    /// Of the newest 100 emails, those not sent because of an error.
     error: u64,
-    /// Among the newest 100, still in progress or paused.
+    /// Of the newest 100 emails, those still in progress or paused.
     in_progress: u64,
 }
 
