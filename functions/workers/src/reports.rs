@@ -46,8 +46,8 @@ pub fn read(event: &Value) -> Option<EntryReport> {
     Some(EntryReport { project: ProjectId::parse(tag(tags::PROJECT)?).ok()?, entry: EmailId::parse(tag(tags::ENTRY)?).ok()?, report })
 }
 
-/// Applies a report to its entry. Returns whether the entry exists and the report contained
-/// something new.
+/// Applies a report to its entry. Returns whether the entry exists and the report contained new
+/// facts.
 pub async fn take(app: &App, told: &EntryReport) -> Result<bool, store::Error> {
     optimistic!(MAX_ATTEMPTS, |_| {
         let Some(row) = app.store.outbox_entry(&told.project, told.entry).await? else { return Ok(false) };

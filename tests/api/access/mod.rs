@@ -1,5 +1,5 @@
-//! Access: authentication, whose checks come in the same order for every operation, and the common
-//! parts of all responses.
+//! Access: authentication, whose checks have the same order in every operation, and the parts that
+//! all responses share.
 
 mod admin_tokens;
 mod answers;
@@ -15,12 +15,12 @@ use support::{Answer, Caller, TestApp};
 use crate::stored;
 
 const UNKNOWN: &str = "7f3c2a4e-3f5b-4d0e-9a56-0f1f6c8f3d21";
-/// An operation for each access type.
+/// One operation for each access type.
 const CLIENT: &str = "/api/v1/users/me";
 const SERVER: &str = "/api/v1/emails/outbox";
 const ADMIN: &str = "/api/v1/internal/projects/current";
 
-/// The headers that determine a request's access, without a family's prefix.
+/// The headers that determine a request's access, without the prefix of a header family.
 const HEADERS: [&str; 11] = [
     "project-id",
     "access-type",
@@ -35,7 +35,7 @@ const HEADERS: [&str; 11] = [
     "development-override-key",
 ];
 
-/// A request with possible faults.
+/// A request in which faults can be planted.
 #[derive(Clone)]
 struct FaultyRequest {
     method: &'static str,

@@ -1,4 +1,4 @@
-//! Projects and keys cached by a process, if the operator allows it.
+//! A process caches projects and keys, if the operator permits it.
 
 use jiff::SignedDuration;
 use secrecy::ExposeSecret as _;
@@ -14,7 +14,7 @@ const TOKEN: &str = "/api/v1/auth/oauth/token";
 const LIFE: SignedDuration = SignedDuration::from_secs(2);
 const MILLISECOND: SignedDuration = SignedDuration::from_millis(1);
 
-/// A process that caches projects and keys for two seconds.
+/// A deployment that caches projects and keys for two seconds.
 async fn remembering() -> TestApp {
     TestApp::start().await.redeployed(|settings| settings.project_cache_seconds = 2)
 }
@@ -36,7 +36,7 @@ async fn revoke(admin: &Caller, set: &Value) {
     assert_eq!(admin.patch(&path, json!({ "revoked": true })).await.status(), 200);
 }
 
-/// The statuses that a client, a server and an administrator get with a set's keys.
+/// The statuses that a client, a server and an administrator get when they use the keys of a set.
 async fn statuses(app: &TestApp, set: &Value) -> [u16; 3] {
     let key = |name: &str| set[name].as_str().unwrap().to_owned();
     let client = app.client().with("x-stack-publishable-client-key", &key("publishable_client_key"));
@@ -51,7 +51,7 @@ async fn refresh(app: &TestApp, key: &str, token: &str) -> Answer {
     app.anonymous().post(TOKEN, body).await
 }
 
-/// How many items of the project's own partition were requested in batch reads.
+/// The number of items of the project's own partition that were requested in batch reads.
 fn read_of_project(app: &TestApp) -> usize {
     let own = format!("\"P#{}\"", app.project_id());
     app.recorder.calls().iter().filter(|(operation, _)| operation == "BatchGetItem").map(|(_, body)| body.matches(&own).count()).sum()

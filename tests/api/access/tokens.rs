@@ -1,5 +1,5 @@
-//! Access tokens. A token must be valid, unexpired and for the project, and its session and user
-//! must still exist.
+//! Access tokens. A token must be valid, unexpired and issued for the project, and its session and
+//! user must still exist.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
@@ -60,7 +60,7 @@ impl Parts {
         format!("{}.{}", self.signed_part(), self.signature)
     }
 
-    /// The token with a changed claim but its original signature, which no longer matches.
+    /// The token with a changed claim and its original signature, which no longer matches.
     fn with(token: &str, claim: &str, value: impl Into<Value>) -> String {
         let mut parts = Self::of(token);
         parts.claims[claim] = value.into();
@@ -83,7 +83,8 @@ fn signed_by_the_deployment(app: &TestApp, parts: &Parts) -> String {
     format!("{}.{}", parts.signed_part(), URL_SAFE_NO_PAD.encode(signature.as_ref()))
 }
 
-/// The same user's token from a deployment with the settings of `app`, altered by `change`.
+/// A token of the same user from another deployment, whose settings are those of `app` altered by
+/// `change`.
 async fn token_of_other_deployment(app: &TestApp, user: &SignedInUser, change: impl FnOnce(&mut Settings)) -> String {
     let mut settings = app.app.settings.clone();
     change(&mut settings);

@@ -1,7 +1,7 @@
-//! Every kind of code, combined with every event that may happen between its creation and its use:
-//! does the event invalidate it, and why? Codes that open or change an account are invalid once its
-//! credential epoch has changed. Links that undo something for whoever reads an address's emails
-//! are invalid once there is nothing left to undo.
+//! Combines every kind of code with every event that may happen between its creation and its use:
+//! does the event invalidate the code, and why? Codes that open or change an account are invalid
+//! once the account's credential epoch has changed. Links with which the reader of an address's
+//! emails undoes something are invalid once there is nothing left to undo.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -40,7 +40,8 @@ const ANONYMOUS: Fate = R(401, "ANONYMOUS_AUTHENTICATION_NOT_ALLOWED");
 const NO_CHANNEL: Fate = R(404, "CONTACT_CHANNEL_NOT_FOUND");
 const NOBODY: Fate = R(401, "ACCESS_TOKEN_EXPIRED");
 
-/// Each event, with why it does or does not invalidate codes and its effect on each of [`KINDS`].
+/// Each event, with the reason why it does or does not invalidate codes, and with its effect on
+/// each of [`KINDS`].
 #[rustfmt::skip]
 const FATES: [(Event, &str, [Fate; 10]); 33] = [
     //                         sign-in by
@@ -147,7 +148,7 @@ impl World {
         let after = self.app.rows();
         let changed = before.changed(&after);
         let is_count = |(pk, _): &(String, String)| pk.starts_with("C#");
-        // An invitation is accepted in a new session, which the audit trail records, as it does
+        // An invitation is accepted in a new session, which the audit trail records as it records
         // wrong codes.
         let is_session = |(pk, sk): &(String, String)| kind == Invitation && (sk.starts_with("SESSION#") || pk.starts_with("R#"));
         let is_told = |(pk, _): &(String, String)| matches!(kind, Invitation | Attempt) && pk.contains("#TRAIL#");
@@ -167,7 +168,7 @@ fn is_done(kind: Kind, answer: &Answer) -> bool {
     }
 }
 
-/// Accounts with a code of every kind, each created once.
+/// Accounts that have a code of every kind, each created once.
 #[derive(Default)]
 struct Bases(BTreeMap<Base, (Snapshot, AccountFacts)>);
 
@@ -192,8 +193,8 @@ async fn every_event_affects_every_kind_of_code_as_the_table_says() {
             let (world, known) = bases.begin(base).await;
             world.happen(event, &known.later_not_me, &known.codes[&Release]).await;
             let snapshot = world.app.snapshot();
-            // Sign-in attempts need an account with an authenticator app; other codes are tried on
-            // one without.
+            // Sign-in attempts require an account with an authenticator app; other codes are tried
+            // on an account without one.
             for (kind, fate) in KINDS.into_iter().zip(fates).filter(|(kind, _)| (*kind == Attempt) == has_app) {
                 let world = World::of(&known, TestApp::start_from(&snapshot, Limits::off()).await, base);
                 let what = format!("{kind:?} after {event:?} ({why})");
@@ -208,7 +209,7 @@ fn the_table_lists_every_event_once() {
     let mut events: Vec<Event> = FATES.iter().map(|(event, ..)| *event).collect();
     events.sort_unstable();
     events.dedup();
-    // `CreatorProves` is the last event; numbers start at 0.
+    // `CreatorProves` is the last event, and its number counts from 0.
     assert_eq!([FATES.len(), events.len()], [CreatorProves as usize + 1; 2]);
 }
 

@@ -1,4 +1,4 @@
-//! An attacker creates an account with someone else's address, and prepares ways to keep access.
+//! An attacker creates an account with someone else's address and prepares ways to keep access.
 //! Then the owner of the address proves it.
 
 use serde_json::{Value, json};
@@ -16,9 +16,9 @@ const PROOFS: [&str; 3] = ["reset", "sign-in code", "provider"];
 struct PreparedAccount {
     app: TestApp,
     provider: Provider,
-    /// The attacker's session with `ada@example.com`'s account.
+    /// The attacker's session of the account of `ada@example.com`.
     eve: SignedInUser,
-    /// Unused codes for the account.
+    /// An unused code for the account.
     attempt: String,
     sign_in: String,
     reset: String,
@@ -48,7 +48,7 @@ async fn prepare() -> PreparedAccount {
     PreparedAccount { app, provider, eve, attempt, sign_in, reset, authorization }
 }
 
-/// The owner proves the address. Returns the session, if the proof starts one.
+/// The owner proves the address. Returns the owner's session, if the proof starts one.
 async fn prove(app: &TestApp, provider: &Provider, proof: &str) -> Option<SignedInUser> {
     let signed_in = |answer: &Answer| {
         assert_eq!(answer.status(), 200, "{proof}: {}", answer.text());
@@ -169,7 +169,7 @@ async fn a_creator_who_proves_the_address_loses_nothing() {
         let both = [("ada@example.com".to_owned(), true), ("work@example.com".to_owned(), true)];
         assert_eq!(addresses(&app, &ada.user_id).await, both, "{proof}");
         assert_eq!(app.sign_in("ada@example.com").await.user_id, ada.user_id, "{proof}");
-        // A session of another account is not the creator's, so the password is removed.
+        // A session of another account does not belong to the creator, so the password is removed.
         let bob = app.sign_up("bob@example.com").await;
         let ada = app.sign_in("ada@example.com").await;
         let code = app.sign_in_code("bob@example.com").await;

@@ -1,6 +1,7 @@
-//! The first proof of an address by every method, for accounts with different earlier credentials.
-//! Afterwards, no earlier credential opens the account, but the proving method does, and the
-//! address is notified. [`super::first_proof`] has accounts with all credentials at once.
+//! Proves an address for the first time by every method, in accounts with different earlier
+//! credentials. Afterwards, no earlier credential opens the account, the method of the proof does,
+//! and the address is notified. [`super::first_proof`] tests accounts that have all credentials at
+//! once.
 
 use Prior::{Address, Authenticator, Named, Password, ProviderAccount, ProviderSignUp, ServerAccount};
 use Proof::{Provided, Reset, SignInLink, SignInTyped};
@@ -21,15 +22,15 @@ const ME: &str = "/api/v1/users/me";
 const SECRET: &str = "MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=";
 const STRATEGIES: [&str; 3] = ["link_method", "raise_error", "allow_duplicates"];
 
-/// A credential from before the proof, or how the account was created.
+/// A credential that exists before the proof, or the way in which the account was created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Prior {
-    /// Only the account's original password. The other accounts have a password too, except the one
-    /// of [`ProviderSignUp`].
+    /// Only the original password of the account. All other accounts have a password too, except
+    /// the account of [`ProviderSignUp`].
     Password,
     /// A second address, which is verified.
     Address,
-    /// A second address, pending verification.
+    /// A second address that is waiting to be verified.
     Named,
     ProviderAccount,
     Authenticator,
@@ -53,7 +54,7 @@ enum Proof {
 
 const PROOFS: [Proof; 4] = [Reset, SignInLink, SignInTyped, Provided];
 
-/// Someone else's account with the address [`ADA`].
+/// An account that someone else created with the address [`ADA`].
 struct SquattedAccount {
     app: TestApp,
     provider: Arc<Provider>,
@@ -62,7 +63,7 @@ struct SquattedAccount {
     verification: Option<String>,
 }
 
-/// A snapshot of such an account, for several proofs.
+/// A snapshot of such an account, from which several proofs start.
 struct AccountSnapshot {
     snapshot: Snapshot,
     provider: Arc<Provider>,
@@ -82,7 +83,8 @@ fn eves(email: &str) -> Value {
     json!({ "sub": "acme|666", "email": email, "email_verified": false })
 }
 
-/// The claims of the owner's provider account; the provider may vouch for the address or not.
+/// The claims of the owner's provider account, in which the provider does or does not vouch for the
+/// address.
 fn adas(email_verified: bool) -> Value {
     json!({ "sub": "acme|1", "email": ADA, "email_verified": email_verified })
 }
@@ -132,7 +134,7 @@ impl SquattedAccount {
         AccountSnapshot { snapshot: self.app.snapshot(), provider: self.provider, eve: self.eve, verification: self.verification }
     }
 
-    /// The owner proves the address; returns the owner's session.
+    /// The owner proves the address. Returns the owner's session.
     async fn prove(&self, proof: Proof) -> SignedInUser {
         let (app, provider) = (&self.app, &self.provider);
         let of = |answer: support::Answer| {
@@ -155,7 +157,7 @@ impl SquattedAccount {
         }
     }
 
-    /// Only the owner's credentials sign in.
+    /// Only the credentials of the owner sign in.
     async fn assert_owned(&self, proof: Proof, what: &str) {
         let (app, id) = (&self.app, self.eve.user_id.as_str());
         assert_eq!(addresses(app, id).await, [(ADA.to_owned(), true)], "{what}");
@@ -219,7 +221,7 @@ async fn the_first_proof_of_an_address_takes_the_account_exclusively() {
 }
 
 /// With the other strategies, an account is not handed over because a provider vouches for its
-/// address: one whose address was never proved keeps its password.
+/// address. An account whose address was never proved keeps its password.
 #[tokio::test]
 async fn only_link_method_hands_an_account_over() {
     for prior in PRIORS {
@@ -248,7 +250,7 @@ async fn only_link_method_hands_an_account_over() {
     }
 }
 
-/// Under every merge strategy, a provider that does not vouch for the address proves nothing and
+/// With every merge strategy, a provider that does not vouch for the address proves nothing and
 /// does not open the account.
 #[tokio::test]
 async fn claiming_an_address_without_proof_takes_no_account() {
@@ -279,7 +281,7 @@ async fn claiming_an_address_without_proof_takes_no_account() {
 }
 
 /// Once an address is proved, a sign-in with a provider that vouches for it follows the merge
-/// strategy, and the account keeps all credentials.
+/// strategy, and the account keeps all its credentials.
 #[tokio::test]
 async fn a_proved_address_cannot_be_taken_over() {
     let kept = squat(Address).await.kept();

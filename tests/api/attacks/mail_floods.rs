@@ -1,5 +1,6 @@
-//! Emails to strangers: whatever causes them, each stranger gets only a few. Attackers are subject
-//! to the standard limits, but have so many addresses that limits per address do not stop them.
+//! Emails to strangers: each stranger gets only a few emails, whatever causes them. Attackers are
+//! subject to the standard limits, but use so many addresses that limits per address do not stop
+//! them.
 
 use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
 use aws_sdk_dynamodb::types::AttributeValue;
