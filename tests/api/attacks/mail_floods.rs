@@ -19,7 +19,7 @@ fn at(caller: Caller, address: &str) -> Caller {
     caller.with("cloudfront-viewer-address", &format!("{address}:4711"))
 }
 
-/// The standard limits except those per address, so that only the recipient counts.
+/// The standard limits without those per address, so that only the limits per recipient count.
 fn without_addresses() -> Limits {
     let by_place = [Rule::SignUp, Rule::SignUpNetwork, Rule::SecureAccountAddress, Rule::SecureAccountNetwork, Rule::SendCode];
     by_place.into_iter().fold(Limits::standard(), |limits, rule| limits.with(rule, None))
@@ -41,7 +41,7 @@ async fn account_with_changes(app: &TestApp, email: &str, from: &str) {
     }
 }
 
-/// The emails that reach a mailbox under any of these addresses, now and within an hour.
+/// The number of emails that reach a mailbox under any of these addresses, now and within an hour.
 async fn reached(app: &TestApp, addresses: &[String]) -> usize {
     app.send_emails().await;
     app.advance(SignedDuration::from_hours(1));
@@ -54,7 +54,7 @@ async fn twenty_accounts_with_tags_of_one_mailbox_send_it_six_emails() {
     let app = TestApp::start_with(without_addresses().with(Rule::SignIn, None).with(Rule::SignInNetwork, None)).await;
     let addresses: Vec<String> = (0..20).map(|tag| format!("victim+{tag}@gmail.com")).collect();
     for (number, address) in addresses.iter().enumerate() {
-        // Each account is in its own network.
+        // Each account is created from a separate network.
         account_with_changes(&app, address, &format!("203.0.{number}.7")).await;
     }
     let list = app.server().get("/api/v1/emails/outbox?limit=100").await.json();
@@ -78,7 +78,8 @@ async fn accounts_at_one_domain_send_it_no_more_than_its_limit() {
         account_with_changes(&app, address, &format!("203.0.{number}.7")).await;
     }
     assert_eq!(reached(&app, &addresses).await, 3);
-    // A code for a stranger there is refused too, but recovering an existing account is not.
+    // A code for a stranger at that domain is refused too, but recovering an existing account is
+    // not.
     let code = json!({ "email": "another@victim.example", "callback_url": "http://localhost:3000/x" });
     app.configure(json!({ "config": { "magic_link_enabled": true } })).await;
     app.advance(SignedDuration::from_hours(2));
@@ -207,7 +208,7 @@ async fn whoever_verified_without_a_session_hears_of_new_places_within_the_limit
     assert_eq!(reached(&app, std::slice::from_ref(&owner.email)).await, before + 4, "three, and one that says it is the last");
 }
 
-/// An earlier version's entry has no count, and is sent.
+/// An entry written by an earlier version contains no count, and is sent.
 #[tokio::test]
 async fn a_notice_of_an_earlier_version_is_sent() {
     let app = TestApp::start_with(Limits::off().with(Rule::SendCodeRecipient, Some(Rate::new(1, 600)))).await;

@@ -1,4 +1,4 @@
-//! Attacks that must fail, most of them on accounts; and requirements of security standards.
+//! Attacks that must fail, most of them on accounts, and requirements of security standards.
 
 mod code_matrix;
 mod code_world;
@@ -43,7 +43,7 @@ async fn add(app: &TestApp, user: &SignedInUser, value: &str) -> Answer {
     app.signed_in(user).post(CHANNELS, body).await
 }
 
-/// Adds an email address, as the signed-in user; returns the id of its contact channel.
+/// Adds an email address, as the signed-in user, and returns the id of its contact channel.
 async fn added(app: &TestApp, user: &SignedInUser, value: &str) -> String {
     let answer = add(app, user, value).await;
     assert_eq!(answer.status(), 201, "{}", answer.text());
@@ -80,7 +80,7 @@ async fn otp_sign_in(app: &TestApp, code: &str) -> Answer {
     app.client().post("/api/v1/auth/otp/sign-in", json!({ "code": code })).await
 }
 
-/// The user, as a server reads it.
+/// The user, as servers see it.
 async fn user(app: &TestApp, id: &str) -> Value {
     app.server().get(&format!("/api/v1/users/{id}")).await.json()
 }
@@ -90,7 +90,7 @@ async fn change(app: &TestApp, id: &str, patch: Value) {
     assert_eq!(answer.status(), 200, "{}", answer.text());
 }
 
-/// A user's addresses, each with whether it is verified.
+/// A user's addresses, and whether each is verified.
 async fn addresses(app: &TestApp, id: &str) -> Vec<(String, bool)> {
     let list = app.server().get(&format!("{CHANNELS}?user_id={id}")).await.json();
     let address = |item: &Value| (item["value"].as_str().unwrap().to_owned(), item["is_verified"] == true);

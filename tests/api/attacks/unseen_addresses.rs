@@ -1,5 +1,5 @@
-//! An intruder with a stolen session gets an address into the account by ways other than an
-//! ordinary new sign-in address. The owner is notified and can undo it.
+//! An intruder with a stolen session adds an address to the account in other ways than as an
+//! ordinary new sign-in address. The owner is notified and can undo the change.
 
 use serde_json::json;
 use support::{SignedInUser, TestApp};
@@ -12,7 +12,7 @@ const ADA: &str = "ada@example.com";
 const OLD: &str = "old@example.com";
 const EVE: &str = "eve@example.com";
 
-/// Adds an address that does not sign in, and verifies it.
+/// Adds an address that is not used for signing in, and verifies it.
 async fn joined_as_contact(app: &TestApp, session: &SignedInUser, address: &str) -> String {
     let body = json!({ "user_id": "me", "value": address, "type": "email", "used_for_auth": false });
     let added = app.signed_in(session).post(CHANNELS, body).await;
@@ -64,8 +64,8 @@ async fn an_owner_is_told_of_a_verified_address_that_does_not_sign_in() {
     }
 }
 
-/// Having verified another address earlier does not allow anyone to undo changes by the owner of
-/// the first address.
+/// Verifying another address first does not allow anyone to undo changes by the owner of the first
+/// address.
 #[tokio::test]
 async fn the_first_address_stays_senior_even_if_it_is_verified_last() {
     for is_imported in [false, true] {

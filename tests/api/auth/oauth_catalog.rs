@@ -1,5 +1,5 @@
-//! Complete flows with every provider of the catalog, to check endpoints, client authentication,
-//! and the use of the account's fields.
+//! Runs complete flows with every provider of the catalog, to check the endpoints, the client
+//! authentication, and which fields of the account are used.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -11,7 +11,7 @@ use super::oauth_authorize::{authorize, parameters_with};
 use super::oauth_callback::{exchange, landed, parameter};
 
 /// A provider, its documents by URL (`""` is the ID token), and the expected account id,
-/// verification of the address (if any), and picture (if any).
+/// verification of the address (if the provider states it) and picture (if there is one).
 type Case = (&'static str, Vec<(&'static str, Value)>, &'static str, Option<bool>, Option<&'static str>);
 
 const EMAIL: &str = "ada@example.com";

@@ -186,7 +186,7 @@ async fn errors_also_have_the_form_of_rfc_6749() {
         assert!(answer.header("cache-control").unwrap().starts_with("no-store"));
         assert!(answer.header("content-type").unwrap().starts_with("application/json"));
     }
-    // In other operations' responses, `error` is a sentence.
+    // In the responses of other operations, `error` is a sentence.
     let elsewhere = app.client().post("/api/v1/auth/password/sign-in", json!({})).await.json();
     assert!(elsewhere["error"].as_str().unwrap().contains(' ') && elsewhere["error_description"].is_null());
 }

@@ -90,7 +90,7 @@ async fn registration_needs_a_fresh_sign_in_if_the_project_asks() {
 }
 
 /// Otherwise, a session that must not remove the app could add a passkey, and remove the app in a
-/// session started with it.
+/// session started with the passkey.
 #[tokio::test]
 async fn beside_an_app_a_passkey_needs_as_recent_a_proof_as_removing_the_app() {
     let app = TestApp::start().await;

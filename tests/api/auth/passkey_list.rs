@@ -74,7 +74,7 @@ async fn a_passkey_whose_backup_eligibility_changes_is_not_locked_out() {
         passkey.flags = flags;
         assert_eq!(app.sign_in_with(&passkey).await.status(), 200);
     }
-    // Only someone with the key can change it, because the signature covers the flag.
+    // Only someone who has the key can change the flag, because the signature covers it.
     let stranger = SoftPasskey { flags: VERIFIED, ..SoftPasskey::create(&options, Page::default(), 2) };
     assert_error(&app.sign_in_with(&stranger).await, 400, "PASSKEY_AUTHENTICATION_FAILED");
 }

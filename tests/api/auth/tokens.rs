@@ -1,4 +1,4 @@
-//! Access tokens as verified by third parties: claims, and signature by a published key.
+//! Access tokens as third parties verify them: the claims, and the signature with a published key.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
