@@ -46,8 +46,8 @@ fn assert_is_answered(answer: &Answer, interface: Interface, what: &str) {
     }
 }
 
-/// Asserts that the project has no user able to sign in, no email and no changed setting. Other
-/// users are fine, because servers and visitors can create them with an empty body.
+/// Asserts that the project has no user who can sign in, no email and no changed setting. Users who
+/// cannot sign in are permitted, because servers and visitors can create them with an empty body.
 async fn assert_untouched(app: &TestApp, settings: &Value) {
     for id in app.app.store.user_ids(app.project_id()).await.unwrap() {
         let user = app.app.store.user(app.project_id(), id).await.unwrap().unwrap().user;

@@ -1,4 +1,4 @@
-//! Operations outside the other areas: the greeting, operations that SDKs expect of any
+//! Operations that belong to no other area: the greeting, operations that SDKs expect from any
 //! installation, and the alias `latest` of the version.
 
 mod analytics_events_batch;

@@ -1,4 +1,4 @@
-//! `PATCH /api/v1/emails/outbox/{id}`: transitions of the seven editable states.
+//! `PATCH /api/v1/emails/outbox/{id}`: the transitions of the seven editable states.
 
 use model::outbox::status::Status;
 use serde_json::{Value, json};

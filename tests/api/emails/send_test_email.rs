@@ -25,7 +25,7 @@ async fn test(app: &TestApp, config: &Value) -> Answer {
     app.admin().post(PATH, json!({ "recipient_email": "ada@example.com", "email_config": config })).await
 }
 
-/// Sends a test email that must fail; returns the error message.
+/// Sends a test email that must fail, and returns the error message.
 async fn failure(app: &TestApp, config: &Value) -> String {
     let answer = test(app, config).await;
     assert_eq!((answer.status(), &answer.json()["success"]), (200, &json!(false)), "{}", answer.text());
@@ -95,7 +95,7 @@ async fn the_placeholder_is_the_password_of_the_same_server_only() {
         assert!(answer.text().contains("body.email_config.password"), "{}", answer.text());
     }
     assert!(elsewhere.commands().is_empty());
-    // The stored password belongs to this project; others cannot use it.
+    // The stored password belongs to this project, so other projects cannot use it.
     let other = app.another_project().await;
     let body = json!({ "recipient_email": "ada@example.com", "email_config": hidden });
     assert_eq!(app.admin_of(&other).post(PATH, body).await.code(), "SCHEMA_ERROR");

@@ -1,4 +1,4 @@
-//! Transient failures are retried: throttling, conflicting transactions, status 5xx, lost
+//! Transient failures are retried: throttling, conflicting transactions, status 5xx and lost
 //! connections.
 
 use std::time::{Duration, Instant};

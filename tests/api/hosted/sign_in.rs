@@ -7,7 +7,7 @@ use super::{Browser, hidden, query_of, sign_up};
 
 const SECRET: &[u8; 20] = b"12345678901234567890";
 
-/// Where a visitor goes who came from no app.
+/// The page that opens after a sign-in if the visitor came from no app.
 fn account(app: &TestApp) -> String {
     format!("http://localhost:8787/handler/account-settings?project_id={}", app.project_id())
 }

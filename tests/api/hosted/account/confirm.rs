@@ -1,4 +1,4 @@
-//! Changes that ask for a proof first.
+//! Changes that require a proof first.
 
 use jiff::SignedDuration;
 use model::limit::{Limits, Rate, Rule};
@@ -20,7 +20,7 @@ async fn make_stale(app: &TestApp) {
     app.advance(SignedDuration::from_secs(60));
 }
 
-/// Sends the form that asks for the proof, with its hidden fields.
+/// Sends the form for the proof, with its hidden fields.
 async fn prove(browser: &mut Browser<'_>, asked: &Answer, proof: [(&str, &str); 2]) -> Answer {
     let form = asked.text().split("<form").nth(1).unwrap().split("</form>").next().unwrap();
     let hidden = form.split("type=\"hidden\" name=\"").skip(1).map(|rest| rest.split('"').next().unwrap().to_owned());
@@ -53,7 +53,7 @@ async fn a_change_goes_on_after_the_password() {
     let wrong = prove(&mut browser, &asked, password("wrong")).await;
     assert_has(wrong.text(), "The current password is wrong.");
     assert_has(wrong.text(), &format!("name=\"then.action\" value=\"{off}\""));
-    // The proof is right, and the change is then refused for its own reason.
+    // The proof is correct, and the change is then refused for a different reason.
     let refused = prove(&mut browser, &wrong, password(PASSWORD)).await;
     assert_has(refused.text(), "This is your only way to sign in.");
 

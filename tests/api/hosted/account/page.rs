@@ -1,4 +1,4 @@
-//! Who sees the page, and what it looks like to them.
+//! Who can open the page, and what the page shows them.
 
 use jiff::SignedDuration;
 use serde_json::json;
