@@ -1,4 +1,4 @@
-//! Rotating the deployment secret: nobody is signed out, and no sealed value is lost.
+//! Rotating the deployment secret signs nobody out and loses no sealed value.
 
 use crypto::deployment_secret::DeploymentSecret;
 use secrecy::ExposeSecret as _;
@@ -40,7 +40,8 @@ async fn sessions_survive_the_rotation_of_the_secret() {
     assert_eq!(refreshed.status(), 200, "{}", refreshed.text());
     let token = refreshed.json()["access_token"].as_str().unwrap().to_owned();
 
-    // The keys of both secrets are published, and new tokens are signed with the new secret's key.
+    // The keys of both secrets are published, and new tokens are signed with the key of the new
+    // secret.
     assert_eq!(key_ids(&during).await, [key_id(&token), key_id(&ada.access_token)]);
     assert_eq!((key_ids(&before).await, key_ids(&after).await), (vec![key_id(&ada.access_token)], vec![key_id(&token)]));
 

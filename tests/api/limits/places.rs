@@ -173,7 +173,8 @@ async fn every_tenth_write_is_counted_in_the_table_and_the_others_cost_nothing()
         counted.push(app.recorder.writes().iter().flat_map(|(_, body)| counters(body)).count());
     }
     assert_eq!(counted.iter().sum::<usize>(), 3, "{counted:?}");
-    // Another process, which knows only the table, also refuses requests beyond the quota.
+    // Another process, which only knows the counts in the table, also refuses requests beyond the
+    // quota.
     app.app.memory.forget();
     let (let_through, _) = exhaust(|_| {
         let caller = at(app.signed_in(&ada), "203.0.113.7");
@@ -183,7 +184,8 @@ async fn every_tenth_write_is_counted_in_the_table_and_the_others_cost_nothing()
     assert!((70..=80).contains(&let_through), "{let_through}");
 }
 
-/// Operations whose limits are all counted in memory first, each with a request that is counted.
+/// The operations whose limits are all counted in memory first are called with a request that is
+/// counted.
 #[tokio::test]
 async fn every_batched_count_reaches_the_table_at_the_tenth_request() {
     let mut checked = 0;
@@ -263,17 +265,17 @@ async fn pictures_are_limited_by_user_address_and_network() {
         .await;
         assert_eq!(let_through, limit as usize, "{rule:?}");
         assert_refused(&refused, "picture", Rate::new(limit, 600));
-        // Pictures given as URLs do not count; nor do other changes.
+        // Pictures given as URLs are not counted, and neither are other changes.
         let caller = at(app.signed_in(&users[0]), "203.0.113.7");
         assert_eq!(caller.patch(ME, json!({ "profile_image_url": "https://example.com/ada.png" })).await.status(), 200);
-        // This limit does not apply to uploads by servers.
+        // The limit does not apply to uploads by servers.
         let path = format!("/api/v1/users/{}", users[0].user_id);
         assert_eq!(app.server().patch(&path, json!({ "profile_image_url": PICTURE })).await.status(), 200);
     }
 }
 
-/// Every operation that stores a picture counts it, because the limit depends on the body, not on
-/// the operation.
+/// Every operation that stores a picture counts it, because the limit depends on the body and not
+/// on the operation.
 #[tokio::test]
 async fn every_operation_of_a_client_that_takes_a_picture_counts_it() {
     let document: serde_json::Value = serde_json::from_str(include_str!("../../../functions/content/src/openapi.json")).unwrap();

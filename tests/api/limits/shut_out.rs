@@ -48,7 +48,7 @@ async fn a_flood_from_a_session_does_not_keep_the_owner_from_ending_it() {
 
     assert_eq!(own.delete(SESSIONS).await.status(), 200);
     assert_eq!(eve.get(ME).await.code(), "ACCESS_TOKEN_EXPIRED");
-    // The ended session's token still counts, but only for that session.
+    // The token of a session that has ended is still counted, but only for that session.
     app.advance(SignedDuration::from_mins(5));
     flood().await;
     let change = json!({ "old_password": "correct horse battery", "new_password": "a better horse battery" });

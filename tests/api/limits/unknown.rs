@@ -1,5 +1,5 @@
-//! Requests with unknown tokens, invitations, keys, projects or links count against the caller,
-//! without an item in the table for each.
+//! Requests with unknown tokens, invitations, keys, projects or links count towards a limit of the
+//! caller, and do not create an item in the table for each value.
 
 use std::collections::BTreeSet;
 
@@ -13,14 +13,14 @@ use super::*;
 
 const UNKNOWN_PROJECT: &str = "11111111-2222-4333-8444-555555555555";
 
-/// A service with the standard limits, and a recorder without the setup's calls.
+/// A service with the standard limits, and a recorder that omits the setup's calls.
 async fn standard() -> TestApp {
     let app = TestApp::start_with(Limits::standard()).await;
     app.recorder.clear();
     app
 }
 
-/// The partitions written since the recorder was last cleared; asserts that there were no
+/// The partitions written since the recorder was last cleared. Also asserts that there were no
 /// transactions.
 fn written(app: &TestApp) -> BTreeSet<String> {
     let key = |body: &str| {
@@ -36,7 +36,7 @@ fn written(app: &TestApp) -> BTreeSet<String> {
     writes.iter().filter_map(|(_, body)| key(body)).collect()
 }
 
-/// Sends made-up values until the rate limit rejects one; returns the written partitions.
+/// Sends made-up values until the rate limit rejects one, and returns the partitions written.
 async fn made_up<F: Future<Output = Answer>>(app: &TestApp, rule: Rule, code: &str, mut send: impl FnMut(usize) -> F) -> BTreeSet<String> {
     for number in 0..rule.standard().quota as usize {
         assert_eq!(send(number).await.code(), code, "{number}");
@@ -103,7 +103,7 @@ async fn unknown_keys_are_rejected_and_leave_one_item() {
     };
     let written = made_up(&app, Rule::Unproved, "INVALID_SECRET_SERVER_KEY", ask).await;
     assert_eq!(written.len(), 1, "{written:?}");
-    // Whoever has a valid key can still use it.
+    // A caller who has a valid key can still use it.
     assert_eq!(app.server().get("/api/v1/users").await.status(), 200);
 }
 
@@ -184,7 +184,7 @@ async fn unknown_links_are_rejected_and_leave_no_items() {
     }
 }
 
-/// A path with made-up ids, a different one for each number.
+/// A path with made-up ids that differ for each number.
 fn made_up_path(app: &TestApp, path: &str, number: usize) -> String {
     let id = UNKNOWN_PROJECT.replace("55555", &format!("{number:05}"));
     let project = if path.contains("images") { app.project_id().to_string() } else { id.clone() };

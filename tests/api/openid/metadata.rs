@@ -1,4 +1,4 @@
-//! The metadata says what holds.
+//! The metadata matches what the endpoints do.
 
 use serde_json::json;
 use support::TestApp;

@@ -14,7 +14,7 @@ use crate::events::{PROJECT, World};
 use crate::owners::{Owner, keys_of, with_token};
 use crate::stored;
 
-/// A project's remaining items that do not expire.
+/// The remaining items of a project that do not expire.
 fn left(app: &TestApp, project: &str) -> Vec<(String, String)> {
     let table = app.table().into_iter();
     let of_it = table.filter(|((pk, sk), item)| pk.contains(project) || sk.contains(project) || item["d"].to_string().contains(project));
@@ -47,7 +47,7 @@ async fn the_keys_of_a_deleted_project_stop_working_immediately() {
     assert_eq!(callers[0].post("/api/v1/auth/password/sign-up", sign_up).await.code(), "CURRENT_PROJECT_NOT_FOUND");
     assert_eq!(app.anonymous().get(&format!("/api/v1/projects/{id}/.well-known/jwks.json")).await.code(), "PROJECT_NOT_FOUND");
     assert_eq!(callers[2].delete(INTERNAL).await.code(), "CURRENT_PROJECT_NOT_FOUND");
-    // The owner keeps the other project.
+    // The owner's other project remains.
     assert_eq!(ada.owned().await, ["Looms"]);
     assert_eq!(with_token(&app, &other, "admin", &ada.user.access_token).get(INTERNAL).await.status(), 200);
 }

@@ -139,7 +139,7 @@ async fn a_user_is_active_once_a_day() {
     app.sign_in("ada@example.com").await;
     app.link_trail().await;
     app.advance(DAY * 2);
-    // A refresh counts immediately, without the worker.
+    // A refresh is counted immediately, without the worker.
     refresh(&app, &bob).await;
     let figures = metrics(&app, "").await;
     assert_eq!(days(&figures["daily_active_users"]), on(&[("01-01", 2), ("01-02", 1), ("01-04", 1)]));

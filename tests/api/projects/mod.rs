@@ -36,7 +36,7 @@ use serde_json::{Value, json};
 pub(crate) const CURRENT: &str = "/api/v1/projects/current";
 pub(crate) const INTERNAL: &str = "/api/v1/internal/projects/current";
 
-/// A new project's configuration, as readable by any client.
+/// The configuration of a new project, as any client can read it.
 fn public_config() -> Value {
     json!({
         "sign_up_enabled": true, "credential_enabled": true, "magic_link_enabled": true, "passkey_enabled": false,

@@ -1,6 +1,6 @@
-//! The trail: a change adds an entry in its own transaction. The only values from the request that
-//! the entry contains are ids and names of targets. Other entries count failed authentications and
-//! rejected sign-ups.
+//! The trail: each change adds an entry in its own transaction. The entry contains no values from
+//! the request except ids and the names of targets. Other entries contain counts of failed
+//! authentications and rejected sign-ups.
 
 mod accounts;
 mod carried;
@@ -14,11 +14,11 @@ use store::trail::list::TrailListing;
 use support::{SignedInUser, TestApp};
 use wire::id::{ProjectId, UserId};
 
-/// The start of every list: the day when the tests' clock starts. With an earlier start, the list
-/// would read a partition for each day before, as far back as a trail may be kept.
+/// The start of every list, which is the day when the tests' clock starts. With an earlier start,
+/// the list would read a partition for each earlier day, as far back as a trail may be kept.
 const FROM: &str = "2026-01-01T00:00:00Z";
 
-/// A project's entries, or only those of `user` if given, oldest first.
+/// The entries of a project or, if there is a `user`, only the entries of that user, oldest first.
 async fn listed(app: &TestApp, project: &ProjectId, user: Option<UserId>) -> Vec<Entry> {
     let (mut entries, mut after) = (Vec::new(), None::<String>);
     loop {
@@ -39,7 +39,7 @@ async fn project_trail(app: &TestApp, project: &ProjectId) -> Vec<Entry> {
     listed(app, project, None).await
 }
 
-/// The trail of the test's project, in order.
+/// The trail of the project in the test, in order.
 async fn trail(app: &TestApp) -> Vec<Entry> {
     project_trail(app, app.project_id()).await
 }

@@ -1,4 +1,4 @@
-//! `GET /api/v1/users`: the users in the list.
+//! `GET /api/v1/users`: which users the list contains.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};

@@ -67,8 +67,8 @@ async fn an_unknown_user_is_not_found() {
 async fn me_means_the_user_of_the_token() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
-    // The encoded spelling leads to the operations for any user instead of those for `me`, with the
-    // same result.
+    // The encoded spelling leads to the operations for any user instead of those for `me`, but the
+    // result is the same.
     for me in [path("me"), path("%6de")] {
         let server = app.server().with("x-stack-access-token", &ada.access_token);
         assert_eq!(server.get(&me).await.json()["id"], ada.user_id.as_str());
@@ -211,7 +211,8 @@ async fn operations_on_a_user_take_at_most_three_round_trips() {
         app.recorder.clear();
         let answer = app.server().request(method, &target).json(&body).send().await;
         assert!(answer.status() < 300, "{}", answer.text());
-        // A deletion's Query for the user, memberships and sessions is not counted.
+        // The query with which a deletion finds the user, the memberships and the sessions is not
+        // counted.
         let trips = app.recorder.calls().iter().filter(|(operation, _)| operation != "Query").count();
         assert!(trips <= 3, "{method}: {:?}", app.recorder.calls());
     }
