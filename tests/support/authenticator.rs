@@ -177,7 +177,7 @@ impl TestApp {
         self.add_passkey_on(user, number, Page::default()).await
     }
 
-    /// Like [`Self::add_passkey`], but on `page`.
+    /// Like [`Self::add_passkey`], but creates the passkey on `page`.
     pub async fn add_passkey_on(&self, user: &SignedInUser, number: u64, page: Page) -> SoftPasskey {
         let Ceremony { options, code } = self.start_registration(user).await;
         let passkey = SoftPasskey::create(&options, page, number);
@@ -186,7 +186,7 @@ impl TestApp {
         passkey
     }
 
-    /// Signs in with an authenticator's response (the assertion).
+    /// Signs in with the response of an authenticator (the assertion).
     pub async fn send_assertion(&self, code: &str, response: &Value) -> Answer {
         send_assertion_as(&self.client(), code, response).await
     }
@@ -197,7 +197,7 @@ impl TestApp {
     }
 }
 
-/// Signs in as `caller`, with an authenticator's response (the assertion).
+/// Signs in as `caller` with the response of an authenticator (the assertion).
 pub async fn send_assertion_as(caller: &Caller, code: &str, response: &Value) -> Answer {
     caller.post("/api/v1/auth/passkey/sign-in", json!({ "code": code, "authentication_response": response })).await
 }

@@ -1,8 +1,8 @@
-//! A service's whole table: its items as stored, and copies of it.
+//! The whole table of a service: the items as they are stored, and copies of the table.
 //!
-//! The engine's database is in memory. A second connection reads or replaces all of it in a
-//! fraction of the time that calls to the engine take, which matters in tests that do so thousands
-//! of times.
+//! The database of the engine is in memory. A second connection reads or replaces the whole table
+//! in a fraction of the time that calls to the engine take. This matters in tests that do so
+//! thousands of times.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -21,26 +21,26 @@ pub type Items = BTreeMap<Key, Value>;
 /// The partition and sort key of an item.
 type Key = (String, String);
 
-/// How long another connection may keep the database locked.
+/// The maximum time for which another connection may keep the database locked.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A second connection to the database of an engine.
+/// A second connection to an engine's database.
 pub(crate) struct Table(Mutex<State>);
 
 struct State {
     connection: Connection,
-    /// The rows last read, and the version that had them.
+    /// The rows that were last read, and the version of the table at that time.
     last: Option<(i64, Rows)>,
-    /// The rows of the copy that last replaced the table, and the version after that.
+    /// The rows of the copy that last replaced the table, and the version of the table after that.
     origin: Option<(i64, Arc<OnceLock<Rows>>)>,
 }
 
 /// A copy of a table.
 pub(crate) struct Image {
     connection: Mutex<Connection>,
-    /// The copy's rows, once they have been read.
+    /// The rows of the copy, once they have been read.
     rows: Arc<OnceLock<Rows>>,
-    /// The engine's cached facts about the table, other than its items.
+    /// The facts about the table that the engine has cached, apart from its items.
     pub(crate) definition: String,
 }
 
@@ -48,23 +48,24 @@ impl Table {
     /// Opens an empty database in memory.
     pub(crate) fn open() -> (Database, Self) {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
-        // Connections with the same name in one process share a database of this kind.
+        // Connections with the same name in a process share a database of this kind.
         let name = format!("file:/table-{}?vfs=memdb", COUNT.fetch_add(1, Ordering::Relaxed));
         let database = Database::new(&name).unwrap();
-        // Gives SQLite a larger cache: otherwise, it reads large tables again and again.
+        // Gives SQLite a larger cache, because it would otherwise read large tables again and
+        // again.
         database.enable_bulk_loading().unwrap();
         let connection = Connection::open(&name).unwrap();
         connection.busy_timeout(TIMEOUT).unwrap();
         (database, Self(Mutex::new(State { connection, last: None, origin: None })))
     }
 
-    /// Indexes the stream's records as a gateway does in a file. Without it, each write with the
-    /// stream on searches all earlier records.
+    /// Indexes the records of the stream as a gateway does in a file. Without the index, each write
+    /// with the stream enabled searches all earlier records.
     pub(crate) fn index(&self) {
         self.0.lock().unwrap().connection.execute_batch(gateway::engine::INDEX).unwrap();
     }
 
-    /// All items; reads them only if they may have changed since the last call.
+    /// All items, which are read only if they may have changed since the last call.
     pub(crate) fn rows(&self) -> Rows {
         let mut state = self.0.lock().unwrap();
         let version = state.version();
@@ -72,7 +73,7 @@ impl Table {
             return rows.clone();
         }
         let rows = read(&state.connection);
-        // A write since then changes the version, so that the next call reads the items again.
+        // A write since then changes the version, so the next call reads the items again.
         if let Some((_, known)) = state.origin.as_ref().filter(|(of, _)| *of == version && version == state.version()) {
             let _ = known.set(rows.clone());
         }
@@ -88,13 +89,13 @@ impl Table {
         Image { connection: Mutex::new(to), rows: Arc::default(), definition }
     }
 
-    /// Whether the table's definition, as cached by the engine, matches a copy's.
+    /// Whether the definition of the table, as the engine has cached it, matches that of a copy.
     pub(crate) fn is_defined_as(&self, image: &Image) -> bool {
         definition(&self.0.lock().unwrap().connection) == image.definition
     }
 
-    /// Replaces everything with a copy, unless the table still equals it. No write may be in
-    /// progress.
+    /// Replaces the whole table with a copy, unless the table still equals the copy. No write may
+    /// be in progress during the call.
     pub(crate) fn replace_by(&self, image: &Image) {
         let mut state = self.0.lock().unwrap();
         let version = state.version();
@@ -109,7 +110,7 @@ impl Table {
 }
 
 impl State {
-    /// A number that differs after any write through another connection.
+    /// A number that changes with any write through another connection.
     fn version(&self) -> i64 {
         self.connection.prepare_cached("PRAGMA data_version").unwrap().query_row([], |row| row.get(0)).unwrap()
     }
@@ -122,7 +123,7 @@ fn read(connection: &Connection) -> Rows {
     Rows(Arc::new(rows.map(Result::unwrap).collect()))
 }
 
-/// A part of a key, which the engine stores with its type.
+/// A part of a key, which the engine stores together with its type.
 fn key(stored: &str) -> String {
     stored.strip_prefix("S:").unwrap_or_else(|| panic!("{stored} is no text")).to_owned()
 }
@@ -144,7 +145,7 @@ fn definition(of: &Connection) -> String {
     format!("{rows:?}")
 }
 
-/// The items of a table as stored, parsed only where necessary.
+/// The items of a table as they are stored, which are parsed only where necessary.
 #[derive(Clone)]
 pub struct Rows(Arc<BTreeMap<Key, String>>);
 
@@ -167,7 +168,7 @@ impl Rows {
         self.0.get(key).map(|row| parsed(row))
     }
 
-    /// The rows whose key and text meet a condition.
+    /// The rows whose key and text satisfy a condition.
     #[must_use]
     pub fn only(&self, is_wanted: impl Fn(&Key, &str) -> bool) -> Self {
         let wanted = self.0.iter().filter(|(key, text)| is_wanted(key, text));
@@ -184,7 +185,7 @@ fn parsed(row: &str) -> Value {
     serde_json::from_str(row).unwrap()
 }
 
-/// Whether two rows are the same item. Storing an item again may change the order of its
+/// Whether two rows contain the same item. Storing an item again may change the order of its
 /// attributes.
 fn is_same(one: Option<&String>, other: Option<&String>) -> bool {
     one == other || one.zip(other).is_some_and(|(one, other)| parsed(one) == parsed(other))

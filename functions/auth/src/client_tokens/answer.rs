@@ -47,7 +47,7 @@ pub enum AnyTokens {
     Project(Tokens),
 }
 
-model::either!(AnyTokens, ClientTokens, Tokens, "The answer of the endpoint, which also serves the project's own keys.");
+model::either!(AnyTokens, ClientTokens, Tokens, "The response of the token endpoint, which also serves the project's own keys.");
 
 impl IntoResponse for AnyTokens {
     fn into_response(self) -> Response {
