@@ -29,10 +29,9 @@ enum Life {
     Expires,
     /// The item has a TTL if its content expires.
     MayExpire,
-    /// Has no TTL. The item is deleted with its project, user or team at the latest, or with the
-    /// deployment.
+    /// Has no TTL. The item is deleted with its project, user, team or the deployment, or earlier.
     Lasts,
-    /// The item exists until a worker is done with it.
+    /// The item exists until a worker has processed it.
     UntilDone,
 }
 
@@ -123,7 +122,7 @@ const KINDS: &[(&str, &str, Life)] = &[
 ];
 
 /// An item's kind. Sort keys have no prefix in the list of projects and in the index of words. In
-/// an audit trail, sort keys begin with the time of the entry, and links have a separate partition.
+/// an audit trail, sort keys begin with the time of the entry. Links have a separate partition.
 fn kind(pk: &str, sk: &str) -> (String, String) {
     let first = |key: &str| key.split('#').next().unwrap_or_default().to_owned();
     match pk.split('#').nth(2) {
@@ -153,9 +152,10 @@ fn check(what: &str, items: &Items, seen: &mut BTreeSet<(String, String)>) {
     }
 }
 
-/// Checks a project with an email quota, keys that expire, a sent email, a reset for an unknown
-/// user, an authorization code, an unfinished broadcast, a linked trail with a matched sign-up
-/// rule, a late webhook event, a solved bot challenge, and content with images.
+/// Checks the remaining kinds of items. Their project has an email quota, expiring keys, a sent
+/// email, a reset for an unknown user, an authorization code, an unfinished broadcast, a linked
+/// trail with a matched sign-up rule, a late webhook event, a solved bot challenge, and content
+/// with images.
 async fn others(seen: &mut BTreeSet<(String, String)>) {
     let app = TestApp::start_sending(1000).await;
     let images = BTreeSet::from(["an image".to_owned()]);
@@ -237,7 +237,7 @@ async fn every_item_expires_or_is_deleted_with_its_owner() {
         world.send(&event).await;
         let after = world.app.rows();
         check(&name, &first.new_items(&after), &mut seen);
-        // If the event changes no emails, sending them would only repeat the check above.
+        // If the event does not change emails, sending emails would only repeat the check above.
         if !first.changed(&after).iter().any(|(pk, _)| ["M#", "B#"].iter().any(|of_emails| pk.starts_with(of_emails))) {
             continue;
         }

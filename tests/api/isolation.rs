@@ -1,6 +1,7 @@
 //! Two projects in one table contain the same users, addresses, codes and teams. A request with the
 //! credentials of one project never reads or changes the data of the other project, whichever ids
-//! it contains. The operations come from the routes, so new operations are covered automatically.
+//! it contains. The operations come from the routes, so the tests cover new operations
+//! automatically.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +20,7 @@ const HEADERS: [(&str, &str); 3] = [
 ];
 const PREFIXES: [&str; 3] = ["pck_", "ssk_", "sak_"];
 
-/// The items of a project: those that contain its id in their partition key or content.
+/// The items that contain the id of a project in their partition key or content.
 fn items_of(project: &str, rows: &Rows) -> Rows {
     rows.only(|(pk, _), text| pk.contains(project) || text.contains(project))
 }
@@ -78,11 +79,11 @@ async fn an_operation_changes_nothing_in_an_identical_project() {
         assert_tells_nothing(&answer, what);
         assert_same(&before, &after, what);
         for (pk, sk) in before.changed(&after) {
-            // The state of an OAuth flow and the link of an email are found only by their secret,
-            // which determines the project.
+            // The state of an OAuth flow and the link of an email are found only by a secret that
+            // they contain. The secret determines the project.
             let by_secret = ["S#", "V#"].iter().any(|kind| pk.starts_with(kind));
-            // These operations write another project, the item that links that project to its team,
-            // and the team's count of projects.
+            // These operations write another project, the item that links this other project to its
+            // team, and the team's count of projects.
             let of_owner = ["projects-internal-create", "projects-internal-transfer"].contains(&what);
             let of_team = pk.starts_with("T#internal#") && (sk.starts_with("PROJECT#") || sk == "TEAM");
             let owned = of_owner && (pk.starts_with("P#") || of_team);
@@ -95,8 +96,8 @@ async fn an_operation_changes_nothing_in_an_identical_project() {
     }
 }
 
-/// For every operation that authenticates its caller, sends the operation's request at each access
-/// level with the credentials of a third project, which does not contain the items in the request.
+/// Tries every operation that authenticates its caller, at each access level. The credentials
+/// belong to a third project, which does not contain the items in the request.
 #[tokio::test]
 async fn items_of_another_project_are_not_found_at_any_access_type() {
     let mut tried = BTreeSet::new();

@@ -55,7 +55,7 @@ async fn a_sign_in_email_has_a_link_and_a_code_to_type() {
     assert!(mail.0.html.contains(&mail.link().replace('&', "&amp;")) && mail.0.text.contains(typed), "{}", mail.0.html);
     assert_eq!((mail.0.from.as_str(), mail.0.to), ("\"Development\" <noreply@example.com>", vec!["ada@example.com".to_owned()]));
 
-    // A code consists of the part that a user types, followed by the nonce that the app has stored.
+    // A code consists of the part that a user types and the nonce that the app has stored.
     let answer = app.client().post("/api/v1/auth/otp/sign-in", json!({ "code": format!("{typed}{nonce}") })).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
 }

@@ -1,4 +1,4 @@
-//! Operations use the table only as their roles permit; AWS would refuse any other use.
+//! Operations use the table only as their roles permit. AWS would refuse any other use.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Rotating the deployment secret signs nobody out and loses no sealed value.
+//! Rotating the deployment secret does not sign users out and does not lose sealed values.
 
 use crypto::deployment_secret::DeploymentSecret;
 use secrecy::ExposeSecret as _;
@@ -8,7 +8,7 @@ use support::TestApp;
 const OLD: &str = "a deployment secret for tests alone";
 const NEW: &str = "the deployment secret that comes after it";
 
-/// The deployment while its secret is being replaced, and afterwards.
+/// The deployment during and after the replacement of its secret.
 fn rotated(app: &TestApp) -> (TestApp, TestApp) {
     let new = || DeploymentSecret::from(NEW.to_owned());
     (

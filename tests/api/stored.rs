@@ -69,12 +69,12 @@ pub(crate) async fn add_sessions(app: &TestApp, user: &SignedInUser, count: usiz
     tokens
 }
 
-/// The part of the refresh tokens of [`older_sessions`] that serves as their proof.
+/// The part of the refresh tokens of [`older_sessions`] that proves possession of the token.
 const PROOF: &str = "0123456789abcdefghjkmnpqrs";
 
-/// Turns all sessions into sessions of an earlier version, whose refresh tokens ([`older_token`])
-/// have claims. With `is_oldest`, turns them into sessions of the earliest version, in which an
-/// index finds the claim of a session.
+/// Turns all sessions into sessions of an earlier version. The refresh tokens of these sessions
+/// ([`older_token`]) have claims. If `is_oldest` is set, turns them into sessions of the earliest
+/// version. In this version, an index finds the claim of a session.
 pub(crate) fn older_sessions(app: &TestApp, is_oldest: bool) {
     let (database, table) = (app.database(), gateway::engine::TABLE);
     let put = |item| database.put_item(serde_json::from_value(json!({ "TableName": table, "Item": item })).unwrap()).unwrap();
@@ -110,7 +110,7 @@ pub(crate) fn older_token(token: &str) -> String {
     format!("{}{PROOF}", selector(&token[32..64]))
 }
 
-/// The selector of a session, derived from its id without hyphens.
+/// The selector of a session, derived from the session's id without hyphens.
 fn selector(session: &str) -> &str {
     &session[13..]
 }

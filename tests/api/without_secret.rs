@@ -1,5 +1,5 @@
-//! Operations that do not declare a need for the deployment secret respond the same way without it,
-//! because their Lambda functions do not have it.
+//! Operations that do not declare a need for the deployment secret respond in the same way without
+//! the secret, because their Lambda functions do not have it.
 
 use api::http::Need;
 use crypto::deployment_secret::DeploymentSecret;

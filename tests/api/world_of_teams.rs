@@ -1,5 +1,5 @@
-//! The items that the events of teams need: a team of two, a team that invites, permissions and
-//! invitations, and the project `internal` with a user who owns a project.
+//! The items that the events of teams need, which are a team of two, a team that invites,
+//! permissions, invitations, and the project `internal` with a user who owns a project.
 
 use model::code::Code;
 use model::email::Email;
@@ -20,8 +20,8 @@ use wire::id::{InvitationId, ProjectId, TeamId, UserId};
 
 use crate::events::{CODE, picture};
 
-/// The team of `ada@example.com`, who has all its permissions. In the project `internal`, a team of
-/// [`OWNER`] has the same id.
+/// The team of `ada@example.com`, who has all permissions of the team. In the project `internal`, a
+/// team of [`OWNER`] has the same id.
 pub(crate) const TEAM: &str = "8d3c1b0a-6f2e-4a59-9c7d-1e2f3a4b5c6d";
 /// A team that invites `ada@example.com`. In the project `internal`, another team of [`OWNER`] has
 /// the same id.
@@ -37,8 +37,8 @@ const INVITATION: &str = "018f0b6c-2a3b-7c4d-8e5f-6a7b8c9d0e1f";
 /// An invitation to [`TEAM`] for a different address.
 const SENT: &str = "018f0b6c-3b4c-7d5e-9f60-7b8c9d0e1f20";
 
-/// The project permission that the events use. It is the fourth permission: every project has two,
-/// and the events' project got a third one before.
+/// The project permission that the events use. It is the fourth permission, because every project
+/// has two, and a third was added to the project of the events earlier.
 pub(crate) fn audit() -> Grant {
     Grant("4".to_owned())
 }
@@ -91,8 +91,9 @@ pub(crate) async fn write(app: &TestApp, project: &ProjectId, ada: &User) {
     app.app.store.transact(writes).await.unwrap();
 }
 
-/// Creates the project `internal`, with a user and that user's two teams and project, unless it
-/// exists, because all projects of a table share it. Returns the user's access token.
+/// Creates the project `internal`, with a user and the user's two teams and project. Does nothing
+/// if the project exists, because all projects of a table share it. Returns the user's access
+/// token.
 pub(crate) async fn write_owner(app: &TestApp) -> String {
     let (entropy, now, project) = (&app.app.entropy, app.now(), ProjectId::internal());
     let user = User { id: UserId::parse(OWNER).unwrap(), ..User::new(entropy, now) };

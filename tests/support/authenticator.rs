@@ -1,4 +1,4 @@
-//! A software authenticator for passkeys, in which tests control every byte of the responses.
+//! A software authenticator for passkeys. Tests control every byte of its responses.
 
 use std::sync::Arc;
 
@@ -186,7 +186,7 @@ impl TestApp {
         passkey
     }
 
-    /// Signs in with the response of an authenticator (the assertion).
+    /// Signs in with the response of an authenticator, which is called the assertion.
     pub async fn send_assertion(&self, code: &str, response: &Value) -> Answer {
         send_assertion_as(&self.client(), code, response).await
     }
@@ -197,7 +197,7 @@ impl TestApp {
     }
 }
 
-/// Signs in as `caller` with the response of an authenticator (the assertion).
+/// Signs in as `caller` with the response of an authenticator, which is called the assertion.
 pub async fn send_assertion_as(caller: &Caller, code: &str, response: &Value) -> Answer {
     caller.post("/api/v1/auth/passkey/sign-in", json!({ "code": code, "authentication_response": response })).await
 }

@@ -7,7 +7,7 @@ use wire::clock::after;
 use crate::TestApp;
 
 impl TestApp {
-    /// A flow at a provider that was started without a user, and whose app receives the provider's
+    /// A flow at a provider. No user is signed in at its start, and the app receives the provider's
     /// URL as JSON.
     pub fn authorization(&self, provider_id: &str) -> Authorization {
         Authorization {

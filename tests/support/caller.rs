@@ -88,7 +88,7 @@ impl TestApp {
 }
 
 impl Caller {
-    /// A caller of any service, with the project's key for the level `admin` or `server`, or the
+    /// A caller of any service. It has the project's key for the level `admin` or `server`, and the
     /// client key for any other level.
     pub(crate) fn of(service: &Service, keys: &Keys, level: &str) -> Self {
         let (name, key) = match level {
@@ -101,7 +101,7 @@ impl Caller {
         caller.with(name, key.expose_secret())
     }
 
-    /// The same caller with this header, which replaces an earlier one with the same name.
+    /// The same caller with this header. The header replaces an earlier header with the same name.
     pub fn with(mut self, name: &str, value: &str) -> Self {
         self.headers.insert(name.parse::<HeaderName>().unwrap(), value.parse::<HeaderValue>().unwrap());
         self
@@ -139,7 +139,7 @@ impl Caller {
 }
 
 impl RequestBuilder {
-    /// Adds a header, even if a header with the same name exists.
+    /// Adds a header, even if there is a header with the same name.
     #[must_use]
     pub fn header(mut self, name: &str, value: &str) -> Self {
         self.request.headers_mut().append(name.parse::<HeaderName>().unwrap(), value.parse::<HeaderValue>().unwrap());
@@ -163,7 +163,7 @@ impl RequestBuilder {
         self
     }
 
-    /// Builds the request as it is sent.
+    /// Builds the request in the form in which it is sent.
     pub fn build(self) -> Request<Body> {
         self.request
     }
@@ -207,7 +207,7 @@ impl Answer {
         serde_json::from_slice(self.response.body()).unwrap_or_else(|_| panic!("not JSON: {}", self.text()))
     }
 
-    /// The error code of the product API. Asserts that the response is an error of that API.
+    /// The error code of the product API. Asserts that the response is an error of the product API.
     pub fn code(&self) -> String {
         let body = self.json();
         assert!(self.status() >= 400 && body["error"].is_string(), "not an error: {} {body}", self.status());

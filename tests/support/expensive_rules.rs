@@ -8,7 +8,7 @@ const MAX: usize = 2048;
 /// The letters from which long patterns are made.
 const LETTERS: &str = "abcdefghijklmnopqrstuvwxyz";
 
-/// The longest address that can be written, which consists of a single letter where possible.
+/// The longest address that can be written. It consists of a single letter where possible.
 pub fn longest_address() -> String {
     let domain = [vec!["a".repeat(60); 2].join("."), "a".repeat(55), "test".to_owned()].join(".");
     let address = format!("{}@{domain}", "a".repeat(64));
@@ -25,8 +25,7 @@ fn filled(part: impl Fn(usize) -> String, separator: &str, around: impl Fn(&str)
     of(fitting.max(1))
 }
 
-/// Conditions of each expensive kind, in which `number` makes the regular expressions unique to a
-/// rule.
+/// Conditions of each expensive kind. `number` makes the regular expressions unique to a rule.
 fn conditions(number: usize) -> Vec<(String, String)> {
     pattern_conditions(number).into_iter().chain(many_pattern_conditions(number)).chain(value_conditions()).collect()
 }
@@ -66,7 +65,7 @@ fn pattern_conditions(number: usize) -> Vec<(String, String)> {
     conditions
 }
 
-/// Conditions that consist of many regular expressions, or of padded ones.
+/// Conditions that consist of many regular expressions or of padded regular expressions.
 fn many_pattern_conditions(number: usize) -> Vec<(String, String)> {
     let mut conditions = Vec::new();
     let mut add = |what: &str, condition: String| conditions.push((what.to_owned(), condition));
@@ -120,7 +119,7 @@ fn value_conditions() -> Vec<(String, String)> {
     conditions
 }
 
-/// Sets of fifty rules: one set for each kind, and a set with all kinds.
+/// Sets of fifty rules. There is one set for each kind, and one set with all kinds.
 pub fn sets() -> Vec<(String, Vec<SignUpRule>)> {
     let all: Vec<_> = (0..50).map(conditions).collect();
     let kinds = &all[0];

@@ -34,8 +34,7 @@ struct MeanwhileAction {
     action: Box<dyn FnOnce() + Send>,
 }
 
-/// The time that each call takes while calls are measured, which far exceeds the precision of
-/// timers.
+/// The time that each call takes while calls are measured. It far exceeds the precision of timers.
 pub const ROUND_TRIP: Duration = Duration::from_millis(100);
 
 /// The time that each call takes on tokio's clock while calls are made in steps.
@@ -45,10 +44,10 @@ const STEP: Duration = Duration::from_millis(1);
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ConsumedUnits {
     pub calls: u32,
-    /// Read units: one for each 4 KB read with strong consistency, or 8 KB with eventual
+    /// Read units, one for each 4 KB read with strong consistency, or for each 8 KB with eventual
     /// consistency.
     pub read: f64,
-    /// Write units: one for each 1 KB, or two in a transaction, plus the units for the indexes.
+    /// Write units, one for each 1 KB, or two in a transaction, plus the units for the indexes.
     pub write: f64,
     /// The length of the table's responses, in bytes of JSON.
     pub answered: usize,
@@ -56,11 +55,11 @@ pub struct ConsumedUnits {
 
 struct Plan {
     fault: InjectedError,
-    /// Whether reads are counted and fail too; otherwise, only writes are.
+    /// Whether reads are also counted and fail. Otherwise, only writes are counted and fail.
     reads: bool,
-    /// Only calls whose body contains this text are counted and fail; `None` for all calls.
+    /// Only calls whose body contains this text are counted and fail. `None` selects all calls.
     part: Option<String>,
-    /// The number of calls that succeed first.
+    /// The number of calls that succeed before the first failure.
     after: usize,
     /// The number of calls that then fail.
     times: usize,
@@ -83,7 +82,8 @@ impl Recorder {
     }
 
     /// Makes each call wait for tokio's clock after the call is recorded and before it is executed.
-    /// So work that is not polled again after a call is recorded stops right before that call.
+    /// Work that is not polled again after a call is recorded therefore stops right before this
+    /// call.
     pub fn step(&self) {
         self.is_stepped.store(true, Ordering::SeqCst);
     }
@@ -95,20 +95,20 @@ impl Recorder {
         *self.meanwhile.lock().unwrap() = None;
     }
 
-    /// Starts to measure calls. Each call takes [`ROUND_TRIP`] on tokio's clock, so a paused clock
-    /// shows how many calls were made one after another.
+    /// Starts to measure calls. Each call takes [`ROUND_TRIP`] on tokio's clock. A paused clock
+    /// therefore shows how many calls were made one after another.
     pub fn measure(&self) {
         *self.consumed.lock().unwrap() = Some(ConsumedUnits::default());
     }
 
     /// Starts to record calls with the capacity that they consume and the items of `database` that
-    /// they name; see [`Self::take_traced`].
+    /// they name. The calls are returned by [`Self::take_traced`].
     pub fn trace(&self, database: Database) {
         *self.trace.lock().unwrap() = Some(Trace::new(database));
     }
 
-    /// Removes and returns the calls recorded since [`Self::trace`], in the order of their
-    /// responses.
+    /// Removes and returns the calls that were recorded since [`Self::trace`], in the order of
+    /// their responses.
     pub fn take_traced(&self) -> Vec<TracedCall> {
         self.trace.lock().unwrap().as_mut().map(Trace::take).unwrap_or_default()
     }
@@ -145,7 +145,7 @@ impl Recorder {
         self.break_writes(write, 1, refused(kind));
     }
 
-    /// Lets `after` writes succeed, and then makes the next `times` fail.
+    /// Lets `after` writes succeed, and then makes the next `times` writes fail.
     pub fn break_writes(&self, after: usize, times: usize, fault: InjectedError) {
         *self.plan.lock().unwrap() = Some(Plan { fault, reads: false, part: None, after, times });
     }
@@ -166,8 +166,8 @@ impl Recorder {
         *self.plan.lock().unwrap() = Some(Plan { fault, reads: true, part: None, after, times: 1 });
     }
 
-    /// Runs `action` once, right after the next `operation` whose body contains `part`, and before
-    /// the caller gets the response.
+    /// Runs `action` once, right after the next `operation` whose body contains `part`. The caller
+    /// gets the response after the action.
     pub fn after_call(&self, operation: &'static str, part: String, action: impl FnOnce() + Send + 'static) {
         *self.meanwhile.lock().unwrap() = Some(MeanwhileAction { operation, part, action: Box::new(action) });
     }
@@ -177,13 +177,13 @@ impl Recorder {
         self.meanwhile.lock().unwrap().is_none()
     }
 
-    /// The position of an outbox entry in the order of creation; `None` if the entry is older than
+    /// The position of an outbox entry in the order of creation. `None` if the entry is older than
     /// the snapshot from which the service started.
     pub(crate) fn created(&self, email: &str) -> Option<usize> {
         self.emails.lock().unwrap().get(email).copied()
     }
 
-    /// Records the outbox entries that a call names. The first call that names an entry is the one
+    /// Records the outbox entries that a call names. The first call that names an entry is the call
     /// that creates it.
     fn note_emails(&self, body: &str) {
         for key in body.split("\"M#").skip(1) {

@@ -7,7 +7,7 @@ use api::http::log;
 use tracing::Dispatch;
 use tracing::subscriber::{DefaultGuard, NoSubscriber, set_default};
 
-/// The text written so far, which clones share.
+/// The text written so far. Clones share it.
 #[derive(Clone, Default)]
 pub struct KeptLog(Arc<Mutex<Vec<u8>>>);
 
@@ -15,7 +15,7 @@ impl KeptLog {
     /// Captures the log of this thread until the result is dropped.
     pub fn keep(&self) -> DefaultGuard {
         // If there is a single subscriber, `tracing` asks the thread that first reaches a line
-        // whether the line is wanted. That thread may belong to another test, which has no
+        // whether the line is wanted. This thread may belong to another test, which has no
         // subscriber.
         static OTHER: OnceLock<Dispatch> = OnceLock::new();
         OTHER.get_or_init(|| Dispatch::new(NoSubscriber::new()));

@@ -1,4 +1,4 @@
-//! The basis of every test of the API: runs the whole service in this process, on an embedded
+//! The basis of every test of the API. It runs the whole service in this process, on an embedded
 //! engine in memory, with a clock and an inbox for the test. Requests pass through all layers as
 //! HTTP types, without a socket.
 #![expect(clippy::unwrap_used, reason = "a test fails if something is missing")]
@@ -79,8 +79,8 @@ pub struct TestApp {
     is_observed: bool,
 }
 
-/// A snapshot of a service's table. Services that start from the snapshot are observed like this
-/// one.
+/// A snapshot of a service's table. Services that start from the snapshot are observed like the
+/// original service.
 pub struct Snapshot {
     table: Arc<Image>,
     keys: Keys,
@@ -90,7 +90,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// The same snapshot for services that start like [`TestApp::start_unobserved`].
+    /// The same snapshot, but services start from it like [`TestApp::start_unobserved`].
     #[must_use]
     pub fn unobserved(&self) -> Self {
         Self { table: Arc::clone(&self.table), keys: copy(&self.keys), is_observed: false, ..*self }
@@ -107,8 +107,8 @@ impl TestApp {
 
     /// Like [`TestApp::start`], with these limits.
     pub async fn start_with(limits: Limits) -> Self {
-        // The parameters of argon2 are the cheapest valid ones, because these tests do not check
-        // its cost.
+        // The parameters of argon2 are the cheapest valid parameters, because these tests do not
+        // check its cost.
         Self::start_hashing(limits, Hasher::new(64, 1)).await
     }
 
@@ -154,23 +154,23 @@ impl TestApp {
         Self::of(shell, copy(&snapshot.keys))
     }
 
-    /// A service that starts from a snapshot of another service's table, and whose projects may
-    /// send from the domains and addresses in `list`.
+    /// A service that starts from a snapshot of another service's table. Its projects may send from
+    /// the domains and addresses in `list`.
     pub async fn start_sending_from(snapshot: &Snapshot, list: &str) -> Self {
         let senders = || Senders::new(settings(Limits::off()).senders.own().to_owned(), list).unwrap();
         let settings = || Settings { senders: senders(), ..settings(Limits::off()) };
         Self::start_from_as(snapshot, &format!("senders {list}"), settings).await
     }
 
-    /// `kind` is a name for these settings: services of the same kind share shells.
+    /// `kind` is a name for these settings. Services of the same kind share shells.
     async fn start_from_as(snapshot: &Snapshot, kind: &str, settings: impl FnOnce() -> Settings) -> Self {
         let shell = Shell::again(kind, settings, snapshot.seed, &snapshot.table, snapshot.is_observed).await;
         shell.now.store(snapshot.now, Ordering::SeqCst);
         Self::of(shell, copy(&snapshot.keys))
     }
 
-    /// A snapshot of the table from which other services can start. They get a different random
-    /// seed, so no id is issued twice.
+    /// A snapshot of the table from which other services can start. The new services get a
+    /// different random seed, so no id is issued twice.
     pub fn snapshot(&self) -> Snapshot {
         let seed = u64::from_be_bytes(self.app.entropy.bytes());
         let (table, now) = (Arc::new(self.table.image()), self.now.load(Ordering::SeqCst));
@@ -210,8 +210,8 @@ impl TestApp {
         self.served_by(Service::new(Parts { settings, ..self.parts() }))
     }
 
-    /// The service as functions on AWS, on the same table. New sessions carry their trail entries,
-    /// which [`Self::process_trail`] adds to the trails.
+    /// The service as functions on AWS, on the same table. New sessions carry their trail entries
+    /// until [`Self::process_trail`] adds the entries to the trails.
     pub fn as_functions(&self) -> Self {
         let Parts { engine, .. } = self.parts();
         self.served_by(Service::new(Parts { engine: engine.carrying_entries(), ..self.parts() }))
@@ -243,8 +243,8 @@ impl TestApp {
         }
     }
 
-    /// All items of the table by key, for example to check that a failed request has left nothing
-    /// behind.
+    /// All items of the table by key. Tests use them, for example, to check that a failed request
+    /// has left nothing behind.
     pub fn table(&self) -> Items {
         self.rows().items()
     }
@@ -287,7 +287,8 @@ impl TestApp {
         keys
     }
 
-    /// Deletes items that have expired by this machine's clock, as a gateway does every hour.
+    /// Deletes items that have expired according to this machine's clock, as a gateway does every
+    /// hour.
     pub async fn delete_expired(&self) -> usize {
         self.engine.expire().await.unwrap()
     }

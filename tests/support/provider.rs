@@ -1,5 +1,5 @@
-//! An OpenID provider for tests, served over HTTP on this machine. It is as strict as a real
-//! provider, and misbehaves if a test requests it.
+//! An OpenID provider for tests. It is served over HTTP on this machine. The provider is as strict
+//! as a real provider, and misbehaves if a test requests it.
 
 use std::collections::HashMap;
 use std::pin::pin;
@@ -32,7 +32,7 @@ pub const CLIENT_SECRET: &str = "acme secret: 100%";
 /// The access token that is issued for the refresh token.
 const RENEWED: &str = "renewed";
 
-/// A running provider, which stops when it is dropped.
+/// A running provider. It stops when it is dropped.
 pub struct Provider {
     pub issuer: String,
     inner: Arc<Inner>,
@@ -113,7 +113,7 @@ impl Provider {
         until("tokens are requested", || self.inner.state.lock().unwrap().waiting >= requests).await;
     }
 
-    /// From now on, signs with a new key, and no longer publishes the old one.
+    /// From now on, signs with a new key, and no longer publishes the old key.
     pub fn rotate_key(&self) {
         let mut state = self.inner.state.lock().unwrap();
         state.key = state.key.next();
@@ -133,7 +133,7 @@ impl Provider {
         self.inner.state.lock().unwrap().published.push((name.to_owned(), value));
     }
 
-    /// Changes fields of a part of the provider's responses; `null` removes a field.
+    /// Changes fields of a part of the provider's responses. `null` removes a field.
     pub fn edit(&self, part: Part, fields: Value) {
         self.inner.state.lock().unwrap().edits.set(part, fields);
     }
@@ -276,8 +276,8 @@ async fn token(State(inner): State<Arc<Inner>>, headers: HeaderMap, Form(form): 
     }
     let mut claims = json!({ "iss": inner.issuer, "aud": CLIENT_ID, "iat": state.now, "exp": state.now + 300, "nonce": pending.nonce });
     for (name, value) in pending.account.as_object().unwrap() {
-        // With `userinfo: true`, the ID token contains only `sub`; with a list of claims, it
-        // contains all claims except those.
+        // With `userinfo: true`, the ID token contains only `sub`. With a list of claims, it
+        // contains all claims except the listed claims.
         let is_elsewhere = match &pending.account["userinfo"] {
             Value::Array(names) => names.iter().any(|other| other == name),
             userinfo => *userinfo == true && name != "sub",
@@ -300,7 +300,7 @@ async fn token(State(inner): State<Arc<Inner>>, headers: HeaderMap, Form(form): 
     Json(state.edits.apply(Part::TokenAnswer, answer)).into_response()
 }
 
-/// A new access token; the refresh token is not rotated.
+/// A new access token. The refresh token is not rotated.
 fn renewed(fault: Option<Misbehaviour>) -> Response {
     let life = if fault == Some(Misbehaviour::ShortLife) { "120" } else { "3600" };
     Json(json!({ "access_token": RENEWED, "token_type": "Bearer", "expires_in": life })).into_response()

@@ -16,7 +16,7 @@ pub enum Part {
     Userinfo,
 }
 
-/// The changed fields of each part, in which `null` removes a field.
+/// The changed fields of each part. `null` removes a field.
 #[derive(Default)]
 pub(crate) struct Edits(HashMap<Part, Value>);
 
@@ -29,7 +29,7 @@ impl Edits {
         self.0.clear();
     }
 
-    /// The part with its changes made.
+    /// The part after the changes.
     pub(crate) fn apply(&self, part: Part, mut value: Value) -> Value {
         for (name, new) in self.0.get(&part).and_then(Value::as_object).into_iter().flatten() {
             let fields = value.as_object_mut().unwrap();

@@ -29,15 +29,16 @@ pub enum Misbehaviour {
     UserinfoIsPage,
     /// Signs ID tokens with the client secret.
     SignsWithSecret,
-    /// Responds with 502 to the first request at each endpoint, and correctly after that.
+    /// Responds with 502 to the first request at each endpoint, and then responds correctly.
     FailsOnce,
-    /// Responds with 200 and an unrelated JSON object instead of its metadata and keys.
+    /// Responds with 200 and an unrelated JSON object instead of the metadata and the keys.
     Maintenance,
-    /// Publishes a script as its authorization endpoint.
+    /// Publishes a script as the authorization endpoint.
     ScriptEndpoint,
     /// Has revoked the access tokens that were issued for codes.
     RevokesAccess,
-    /// Has revoked the same tokens, and holds requests for new ones like [`Self::Waits`].
+    /// Has revoked the access tokens that were issued for codes, and holds requests for new tokens
+    /// like [`Self::Waits`].
     RevokesAccessAndWaits,
     /// Renews access tokens for only two minutes.
     ShortLife,

@@ -1,4 +1,5 @@
-//! A receiver of webhooks: an HTTP server that stores requests, and responds as the test specifies.
+//! A receiver of webhooks. It is an HTTP server that stores requests and responds as the test
+//! specifies.
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -36,8 +37,9 @@ impl ReceivedRequest {
         self.json()["type"].as_str().unwrap().to_owned()
     }
 
-    /// Whether one of the signatures matches the signature computed by the specification's library.
-    /// The time is ignored, because a test's clock differs from the machine's clock.
+    /// Whether one of the signatures matches the signature that the specification's library
+    /// computes. The current time is ignored, because a test's clock differs from the machine's
+    /// clock.
     pub fn is_signed_with(&self, secret: &str) -> bool {
         let at = self.header("webhook-timestamp").parse().unwrap();
         let signature = Webhook::new(secret).unwrap().sign(self.header("webhook-id"), at, self.body.as_bytes()).unwrap();
@@ -54,12 +56,12 @@ impl ReceivedRequest {
 #[derive(Debug, Clone)]
 pub enum Reply {
     Status(u16),
-    /// A status, with a body.
+    /// A status with a body.
     Text(u16, String),
     Redirect(String),
-    /// A status, sent only after [`Receiver::release`].
+    /// A status that is sent only after [`Receiver::release`].
     Held(u16),
-    /// A status, followed by a body that stalls and never ends.
+    /// A status and a body that stalls and never ends.
     Endless,
 }
 
@@ -67,7 +69,7 @@ pub enum Reply {
 struct SharedState {
     received: Arc<Mutex<Vec<ReceivedRequest>>>,
     replies: Arc<Mutex<Vec<Reply>>>,
-    /// The number of requests being handled, and the maximum so far.
+    /// The number of requests that are being handled, and the maximum of this number so far.
     at_once: Arc<AtomicUsize>,
     max_at_once: Arc<AtomicUsize>,
     /// The number of requests that wait for [`Receiver::release`], and the notification that wakes
@@ -88,7 +90,7 @@ impl Receiver {
         Self::answering(Vec::new()).await
     }
 
-    /// A receiver that sends these replies one after another; the last reply repeats.
+    /// A receiver that sends these replies one after another. The last reply repeats.
     pub async fn answering(replies: Vec<Reply>) -> Self {
         let shared = SharedState { replies: Arc::new(Mutex::new(replies)), ..SharedState::default() };
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -108,7 +110,7 @@ impl Receiver {
         self.received().iter().map(ReceivedRequest::event_type).collect()
     }
 
-    /// The maximum number of requests handled at the same time.
+    /// The maximum number of requests that were handled at the same time.
     pub fn max_at_once(&self) -> usize {
         self.shared.max_at_once.load(Ordering::SeqCst)
     }

@@ -1,5 +1,6 @@
-//! The record of a complete run of the API tests: the IAM actions that operations used on the
-//! table, the log, and the secrets sent and received. The test program `whole` checks the record.
+//! The record of a complete run of the API tests. It contains the IAM actions that operations used
+//! on the table, the log, and the secrets that were sent and received. The test program `whole`
+//! checks the record.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -80,8 +81,8 @@ fn is_left_out() -> bool {
     std::thread::current().name().is_some_and(|name| name.starts_with("bad_input::sweep::"))
 }
 
-/// The routes by method and number of path segments, because searching all routes takes longer than
-/// most requests. As in a router, routes with fewer parameters come first.
+/// The routes by method and by number of path segments, because searching all routes takes longer
+/// than most requests. Routes with fewer parameters come first, as in a router.
 static ROUTES: LazyLock<HashMap<(&str, usize), Vec<Route>>> = LazyLock::new(|| {
     let mut routes = HashMap::<_, Vec<Route>>::new();
     for Operation { route, .. } in operations::all() {
@@ -97,7 +98,7 @@ fn segments(path: &str) -> usize {
     path.bytes().filter(|byte| *byte == b'/').count()
 }
 
-/// The name of the operation that a request calls; `None` if it calls no operation.
+/// The name of the operation that a request calls. `None` if the request calls no operation.
 fn operation_of(request: &Request<Body>) -> Option<&'static str> {
     let path = request.uri().path().replacen("/api/latest/", "/api/v1/", 1);
     let verb = if request.method() == "HEAD" { "GET" } else { request.method().as_str() };

@@ -13,13 +13,13 @@ tokio::task_local! {
     static OPERATION: Option<&'static str>;
 }
 
-/// Handles a request in the context of its operation, if any, so that calls to the table are
-/// recorded as the operation's.
+/// Handles a request in the context of its operation, if any. Calls to the table are then recorded
+/// as calls of the operation.
 pub(crate) fn within<F: Future>(operation: Option<&'static str>, answer: F) -> impl Future<Output = F::Output> {
     OPERATION.scope(operation, Box::pin(answer))
 }
 
-/// Records a call to the table, if the run is recorded and the call was made by an operation.
+/// Records a call to the table if the run is recorded and an operation made the call.
 pub(crate) fn note(call: &str, body: &str) {
     if let (true, Ok(Some(operation))) = (record::is_on(), OPERATION.try_with(|operation| *operation)) {
         for action in actions(call, body) {
@@ -28,7 +28,7 @@ pub(crate) fn note(call: &str, body: &str) {
     }
 }
 
-/// A transaction, of which only the kinds of its writes are parsed.
+/// A transaction. Only the kinds of its writes are parsed.
 #[derive(Deserialize)]
 #[expect(clippy::zero_sized_map_values, reason = "serde reads an object into a map, and its values are not needed")]
 struct Transaction<'a> {

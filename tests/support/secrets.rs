@@ -10,7 +10,7 @@ use serde_json::Value;
 const NAMES: &[&str] = &["password", "secret", "token", "code", "otp", "key", "verifier", "nonce", "state", "cookie", "authorization"];
 /// A value whose name contains one of these texts is not secret.
 const HARMLESS: &[&str] = &["country_code", "countrycode", "code_challenge_method", "token_type", "authorization_endpoint"];
-/// The minimum length of a value that counts as secret; shorter values also occur by chance.
+/// The minimum length of a value that counts as secret. Shorter values also occur by chance.
 const MIN_LENGTH: usize = 6;
 
 /// A secret, with its name.
@@ -51,7 +51,7 @@ pub fn from_answer(answer: &response::Parts, body: &Bytes) -> Vec<Secret> {
     [from_headers(&answer.headers), from_body(&answer.headers, body)].concat()
 }
 
-/// The codes in the links of an email, and their typed parts if the text contains them.
+/// The codes in the links of an email, and the typed parts of the codes if the text contains them.
 pub(crate) fn from_text(text: &str) -> Vec<Secret> {
     let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || "\"'<>()[]".contains(c)).collect();
     let links = words.iter().filter(|word| word.starts_with("http"));
@@ -82,8 +82,8 @@ fn from_headers(headers: &HeaderMap) -> Vec<Secret> {
     found.collect()
 }
 
-/// The name of a cookie can be secret too, because the name of a provider flow's cookie contains
-/// the state.
+/// The name of a cookie can also be secret. The name of a provider flow's cookie contains the
+/// state.
 fn from_cookie((name, value): (&str, &str)) -> Vec<Secret> {
     [name, value].into_iter().filter_map(|text| Secret::of("cookie", text.trim())).collect()
 }

@@ -1,7 +1,7 @@
-//! A shell is a service without its data. Building a shell is most of the work of a small test, so
-//! a test that starts several services from snapshots reuses its shell, unless something still
-//! holds it. No trace of the earlier service is left, because its table is replaced, its inbox
-//! emptied, and the process forgets its state. Different tests do not share shells.
+//! A shell is a service without its data. Building a shell is most of the work of a small test. A
+//! test that starts several services from snapshots therefore reuses its shell, unless the shell is
+//! still in use. No trace of the earlier service is left, because its table is replaced, its inbox
+//! is emptied, and the process forgets its state. Different tests do not share shells.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -48,7 +48,7 @@ struct KeptShell {
 }
 
 thread_local! {
-    /// The shells of this test, which are kept per thread because each test has its own thread.
+    /// The shells of this test. They are kept per thread because each test has a separate thread.
     static KEPT: RefCell<Vec<KeptShell>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -95,8 +95,8 @@ impl Shell {
         Self { app, inbox, recorder, engine, router, now, table: Arc::new(table), is_observed, random }
     }
 
-    /// A shell with a copy of a table. It is an unused shell of this kind and test or, if there is
-    /// none, a new shell.
+    /// A shell with a copy of a table. The shell is an unused shell of this kind and test. If there
+    /// is none, it is a new shell.
     pub(crate) async fn again(kind: &str, settings: impl FnOnce() -> Settings, seed: u64, image: &Image, is_observed: bool) -> Self {
         let kind = format!("{kind} {is_observed} {}", image.definition);
         let free = |kept: &mut KeptShell| {
@@ -108,8 +108,8 @@ impl Shell {
         };
         if let Some((shell, uses)) = KEPT.with_borrow_mut(|all| all.iter_mut().find_map(free)) {
             if shell.is_reusable(image).await {
-                // The seed differs, so no id is issued twice, and no transaction repeats an earlier
-                // token, which the engine would take for a retry.
+                // The seed differs, so no id is issued twice. It also prevents a transaction from
+                // repeating an earlier token, which the engine would take for a retry.
                 shell.reset(seed.wrapping_add(uses), image).await;
                 return shell;
             }
@@ -138,7 +138,8 @@ impl Shell {
         self.recorder.reset();
         self.app.memory.forget();
         self.app.catalogue.forget().await;
-        // This call tells the worker of the trail which projects have new entries.
+        // This call empties the list of projects with new trail entries that the engine keeps for
+        // the worker of the trail.
         drop(self.engine.changed_trails());
         *self.random.lock().unwrap() = ChaCha20Rng::seed_from_u64(seed);
     }

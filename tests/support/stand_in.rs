@@ -1,5 +1,5 @@
 //! Stands in for the providers of the catalog. The path `/<host>/<path>` responds like
-//! `https://<host>/<path>`, and just as strictly.
+//! `https://<host>/<path>`, and is as strict.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -29,7 +29,7 @@ const ACCESS_TOKEN: &str = "the provider's token";
 const CODE: &str = "the provider's code";
 pub const REFRESH_TOKEN: &str = "the provider's refresh token";
 
-/// A stand-in for a provider of the catalog, which stops when it is dropped.
+/// A stand-in for a provider of the catalog. It stops when it is dropped.
 pub struct StandIn {
     pub url: String,
     inner: Arc<Inner>,
@@ -39,7 +39,8 @@ pub struct StandIn {
 
 struct Inner {
     provider: &'static catalog::Provider,
-    /// The documents of the account, by the URLs of the provider; `""` is the ID token.
+    /// The documents of the account, by the URLs of the provider. The key `""` stands for the ID
+    /// token.
     documents: HashMap<String, Value>,
     /// Whether the provider responds only with errors.
     is_down: AtomicBool,
@@ -50,7 +51,8 @@ struct Inner {
     /// Additional fields in the responses of the token endpoint.
     extras: Mutex<Vec<(String, Value)>>,
     /// The parameters of the last authorization request that was allowed, by name. The token
-    /// endpoint uses them to check the challenge and the redirect URI, and to repeat the nonce.
+    /// endpoint uses these parameters to check the challenge and the redirect URI, and to repeat
+    /// the nonce.
     asked: Mutex<HashMap<String, String>>,
     /// The fields of the last request with the refresh token.
     renewal: Mutex<HashMap<String, String>>,
@@ -85,8 +87,8 @@ impl StandIn {
         json!({ "id": self.inner.provider.id, "client_id": CLIENT_ID, "client_secret": CLIENT_SECRET })
     }
 
-    /// A stand-in that lives as long as the process, for tests that share a world. It has no
-    /// account, and all other providers appear to be down.
+    /// A stand-in that exists as long as the process, for tests that share a world. The stand-in
+    /// has no account, and all other providers appear to be down.
     pub fn lasting(provider_id: &'static str) -> &'static Self {
         static LASTING: OnceLock<StandIn> = OnceLock::new();
         LASTING.get_or_init(|| {
@@ -108,7 +110,7 @@ impl StandIn {
         &self.inner.key
     }
 
-    /// Takes the provider down if `fails` is set, and makes it available again otherwise.
+    /// If `fails` is set, takes the provider down. Otherwise, makes the provider available again.
     pub fn fail(&self, fails: bool) {
         self.inner.is_down.store(fails, Ordering::SeqCst);
     }
@@ -203,8 +205,8 @@ fn form(body: &[u8]) -> HashMap<String, String> {
 }
 
 impl Inner {
-    /// The URL without the proof of the client secret; `None` if the provider requires the proof,
-    /// and it is missing or wrong.
+    /// The URL without the proof of the client secret. `None` if the provider requires the proof
+    /// and the proof is missing or wrong.
     fn without_proof(&self, url: String) -> Option<String> {
         let Identity::Api(api) = self.provider.identity else { return Some(url) };
         let Some(name) = api.secret_proof else { return Some(url) };

@@ -1,5 +1,5 @@
-//! Time limits in tests of outgoing calls. A limit must end calls that are waiting, but no other
-//! calls, however busy the machine is.
+//! Time limits in tests of outgoing calls. A limit must end waiting calls and no other calls, no
+//! matter how busy the machine is.
 
 use std::cell::RefCell;
 use std::sync::{Arc, Weak};
@@ -9,14 +9,14 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::Instant;
 
-/// A step of tokio's clock, and its minimum real duration.
+/// A step of tokio's clock, and the minimum real duration of the step.
 const STEP: Duration = Duration::from_millis(10);
 
-/// While this value exists, tokio's time passes in steps of 10 ms, and every task of the test gets
-/// a turn in each step. On a busy machine, steps take longer. So a limit of two seconds ends a call
-/// after two hundred turns without a response. It does not end a call that is late only because the
-/// test was not running. This has no effect in tests with several threads, where tokio's clock
-/// cannot be stopped, and in tests that stop the clock themselves.
+/// While this value exists, tokio's time passes in steps of 10 ms. Every task of the test gets a
+/// turn in each step. On a busy machine, steps take longer. A limit of two seconds therefore ends a
+/// call after two hundred turns without a response. The limit does not end a call that is late only
+/// because the test was not running. This value has no effect in tests with several threads, where
+/// tokio's clock cannot be stopped. It also has no effect in tests that stop the clock.
 pub struct SteadyTime(#[expect(dead_code, reason = "it ends when it is dropped")] Option<Arc<Steps>>);
 
 struct Steps(JoinHandle<()>);
@@ -44,7 +44,7 @@ impl SteadyTime {
     }
 }
 
-/// Whether the test itself has stopped tokio's clock.
+/// Whether the test has stopped tokio's clock.
 fn is_paused() -> bool {
     let now = Instant::now();
     std::thread::sleep(Duration::from_millis(1));
@@ -54,7 +54,7 @@ fn is_paused() -> bool {
 impl Drop for Steps {
     fn drop(&mut self) {
         self.0.abort();
-        // A test may leave its servers to the runtime, which drops them when the runtime ends.
+        // A test may leave its servers to the runtime, which drops them when it ends.
         if Handle::try_current().is_ok() {
             tokio::time::resume();
         }

@@ -1,8 +1,8 @@
-//! The whole table of a service: the items as they are stored, and copies of the table.
+//! The whole table of a service, as stored items and as copies of the table.
 //!
 //! The database of the engine is in memory. A second connection reads or replaces the whole table
-//! in a fraction of the time that calls to the engine take. This matters in tests that do so
-//! thousands of times.
+//! much faster than calls to the engine do. The difference matters in tests that do this thousands
+//! of times.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -29,16 +29,17 @@ pub(crate) struct Table(Mutex<State>);
 
 struct State {
     connection: Connection,
-    /// The rows that were last read, and the version of the table at that time.
+    /// The rows of the last read, and the version of the table at that time.
     last: Option<(i64, Rows)>,
-    /// The rows of the copy that last replaced the table, and the version of the table after that.
+    /// The rows of the copy that last replaced the table, and the version of the table after the
+    /// replacement.
     origin: Option<(i64, Arc<OnceLock<Rows>>)>,
 }
 
 /// A copy of a table.
 pub(crate) struct Image {
     connection: Mutex<Connection>,
-    /// The rows of the copy, once they have been read.
+    /// The rows of the copy. They are empty until they are first read.
     rows: Arc<OnceLock<Rows>>,
     /// The facts about the table that the engine has cached, apart from its items.
     pub(crate) definition: String,
@@ -48,24 +49,23 @@ impl Table {
     /// Opens an empty database in memory.
     pub(crate) fn open() -> (Database, Self) {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
-        // Connections with the same name in a process share a database of this kind.
+        // Connections with the same name in a process share a database in memory.
         let name = format!("file:/table-{}?vfs=memdb", COUNT.fetch_add(1, Ordering::Relaxed));
         let database = Database::new(&name).unwrap();
-        // Gives SQLite a larger cache, because it would otherwise read large tables again and
-        // again.
+        // Gives SQLite a larger cache. Otherwise, SQLite would read large tables again and again.
         database.enable_bulk_loading().unwrap();
         let connection = Connection::open(&name).unwrap();
         connection.busy_timeout(TIMEOUT).unwrap();
         (database, Self(Mutex::new(State { connection, last: None, origin: None })))
     }
 
-    /// Indexes the records of the stream as a gateway does in a file. Without the index, each write
-    /// with the stream enabled searches all earlier records.
+    /// Adds the index of the stream's records that a gateway adds to its file. Without the index,
+    /// each write with the stream enabled searches all earlier records.
     pub(crate) fn index(&self) {
         self.0.lock().unwrap().connection.execute_batch(gateway::engine::INDEX).unwrap();
     }
 
-    /// All items, which are read only if they may have changed since the last call.
+    /// All items. They are read only if they may have changed since the last call.
     pub(crate) fn rows(&self) -> Rows {
         let mut state = self.0.lock().unwrap();
         let version = state.version();
@@ -73,7 +73,7 @@ impl Table {
             return rows.clone();
         }
         let rows = read(&state.connection);
-        // A write since then changes the version, so the next call reads the items again.
+        // A write after this read changes the version, so the next call reads the items again.
         if let Some((_, known)) = state.origin.as_ref().filter(|(of, _)| *of == version && version == state.version()) {
             let _ = known.set(rows.clone());
         }
@@ -89,7 +89,8 @@ impl Table {
         Image { connection: Mutex::new(to), rows: Arc::default(), definition }
     }
 
-    /// Whether the definition of the table, as the engine has cached it, matches that of a copy.
+    /// Whether the definition of the table that the engine has cached matches the definition of a
+    /// copy.
     pub(crate) fn is_defined_as(&self, image: &Image) -> bool {
         definition(&self.0.lock().unwrap().connection) == image.definition
     }
@@ -123,7 +124,7 @@ fn read(connection: &Connection) -> Rows {
     Rows(Arc::new(rows.map(Result::unwrap).collect()))
 }
 
-/// A part of a key, which the engine stores together with its type.
+/// A part of a key. The engine stores it together with its type.
 fn key(stored: &str) -> String {
     stored.strip_prefix("S:").unwrap_or_else(|| panic!("{stored} is no text")).to_owned()
 }
@@ -145,7 +146,7 @@ fn definition(of: &Connection) -> String {
     format!("{rows:?}")
 }
 
-/// The items of a table as they are stored, which are parsed only where necessary.
+/// The items of a table as they are stored. They are parsed only where necessary.
 #[derive(Clone)]
 pub struct Rows(Arc<BTreeMap<Key, String>>);
 

@@ -1,5 +1,5 @@
-//! The workers, which run only when a test calls them. The record of a run includes the workers'
-//! use of the table.
+//! The workers. They run only when a test calls them. The record of a run includes the workers' use
+//! of the table.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -8,19 +8,21 @@ use wire::id::ProjectId;
 use crate::{TestApp, roles};
 
 impl TestApp {
-    /// Completes pending deletions as the worker does, and returns how many were completed.
+    /// Completes pending deletions as the worker does, and returns the number of completed
+    /// deletions.
     pub async fn end_deletions(&self) -> usize {
         let end = tokio::time::Instant::now() + std::time::Duration::from_secs(300);
         roles::within(Some("workers-endings"), workers::endings::step(&self.app, end)).await.unwrap()
     }
 
-    /// Links the entries of the project's trail as the worker does, and returns how many were
-    /// linked.
+    /// Links the entries of the project's trail as the worker does, and returns the number of
+    /// linked entries.
     pub async fn link_trail(&self) -> usize {
         self.try_link(self.project_id()).await.unwrap()
     }
 
-    /// Links the entries of a project's trail as the worker does, and returns how many were linked.
+    /// Links the entries of a project's trail as the worker does, and returns the number of linked
+    /// entries.
     pub async fn try_link(&self, project: &ProjectId) -> Result<usize, store::Error> {
         roles::within(Some("workers-trail"), workers::trail::link(&self.app, project)).await
     }
@@ -42,8 +44,8 @@ impl TestApp {
         json!({ "Records": carrying.enumerate().map(record).collect::<Vec<_>>() })
     }
 
-    /// Adds the entries in an event of the stream to the trail and links them, as the worker does,
-    /// and returns how many were linked.
+    /// Adds the entries in an event of the stream to the trail and links them, as the worker does.
+    /// Returns the number of linked entries.
     pub async fn process_trail(&self, event: &Value) -> Result<usize, store::Error> {
         roles::within(Some("workers-trail"), workers::trail::process(&self.app, event)).await
     }
@@ -65,7 +67,7 @@ impl TestApp {
         recorded
     }
 
-    /// The next changes whose events are not recorded yet; `None` if there are no such changes.
+    /// The next changes whose events are not recorded yet. `None` if there are no such changes.
     pub async fn changes(&self) -> Option<gateway::engine::Batch> {
         self.engine.changes().await.unwrap()
     }

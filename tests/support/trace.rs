@@ -16,8 +16,8 @@ pub struct TracedCall {
     pub body: Value,
     /// The read or write units that the call consumed in the table and its indexes.
     pub units: f64,
-    /// The items that the call named, as they were afterwards; `None` for an item that does not
-    /// exist.
+    /// The items that the call named, in their state after the call. `None` for an item that does
+    /// not exist.
     pub items: Vec<(Key, Option<Item>)>,
 }
 
@@ -32,7 +32,7 @@ fn key_of(key: &Value) -> Key {
     (text("pk"), text("sk"))
 }
 
-/// The keys that a call names; empty for a query.
+/// The keys that a call names. Empty for a query.
 fn keys(operation: &str, body: &Value) -> Vec<Key> {
     let written = |write: &Value| key_of(if write["Item"].is_object() { &write["Item"] } else { &write["Key"] });
     match operation {

@@ -1,5 +1,5 @@
-//! Stands in for Cloudflare Turnstile. It issues tokens as the widget does, and verifies each token
-//! only once, as `siteverify` does.
+//! Stands in for Cloudflare Turnstile. The stand-in issues tokens as the widget does, and verifies
+//! each token only once, as `siteverify` does.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -27,12 +27,12 @@ pub enum Misbehaviour {
     Silent,
     Garbage,
     Redirects,
-    /// The secret key is not known.
+    /// The secret key is unknown.
     UnknownSecret,
     InternalError,
 }
 
-/// A running stand-in, which stops when it is dropped.
+/// A running stand-in. It stops when it is dropped.
 pub struct Turnstile {
     pub url: String,
     inner: Arc<Mutex<Inner>>,
@@ -43,7 +43,7 @@ pub struct Turnstile {
 #[derive(Default)]
 struct Inner {
     fault: Option<Misbehaviour>,
-    /// The response for each token that has not been used.
+    /// The responses for the tokens that have not been used.
     tokens: HashMap<String, Value>,
     given: usize,
     /// The forms that the service has sent.
@@ -62,7 +62,7 @@ impl Turnstile {
     }
 
     /// Acts as a visitor who solves the widget on a page at `localhost`. `fields` replace fields in
-    /// the response to the verification.
+    /// the response to the verification of the solution's token.
     pub fn solve(&self, app: &TestApp, action: &str, fields: Value) -> String {
         let mut answer = json!({
             "success": true, "challenge_ts": app.now().to_string(), "hostname": "localhost", "action": action, "error-codes": [], "cdata": "",

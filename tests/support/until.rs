@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 /// The maximum time to wait for an event, even on a slow machine.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// Waits for a condition while the tasks of the runtime continue. The clock of tokio may be paused.
+/// Waits for a condition while the tasks of the runtime continue. The clock of tokio may be paused
+/// during the wait.
 pub async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let end = Instant::now() + TIMEOUT;
     while !is_so() {
@@ -18,7 +19,7 @@ pub async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
 }
 
 /// Does `work` until `is_there` is true, then all of `other`, and then the rest of `work`. Returns
-/// both results, and skips `other` if `work` ends first.
+/// both results. If `work` ends first, `other` is skipped.
 pub async fn interrupted<A, B>(
     work: impl Future<Output = A>,
     mut is_there: impl FnMut() -> bool,

@@ -18,7 +18,7 @@ use crate::{Caller, record, settings};
 pub struct Disk {
     server: Caller,
     admin: Caller,
-    // The worker stops when this is dropped.
+    // The worker stops when this value is dropped.
     _stop: watch::Sender<bool>,
 }
 

@@ -2,8 +2,8 @@
 //! credentials. If the user later signs up with the access token, the account and its id stay the
 //! same.
 //!
-//! Like every sign-up, it is unavailable where sign-up is disabled. In the project `internal`,
-//! anonymous sign-up is always unavailable: everyone knows that project's id, and its users own
+//! It is unavailable where sign-up is disabled, as every sign-up is. In the project `internal`,
+//! anonymous sign-up is always unavailable. Everyone knows that project's id, and its users own
 //! projects, so it has no visitors.
 
 use api::http::TableAction::{BatchGetItem, PutItem};

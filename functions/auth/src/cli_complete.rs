@@ -1,13 +1,13 @@
 //! `POST /api/v1/auth/cli/complete`: checks, confirms or refuses the sign-in of a command-line
-//! tool, or takes over the tool's anonymous user. The page that the tool's link opens sends these
+//! tool, or takes over the tool's anonymous user. The page behind the tool's link sends these
 //! requests.
 //!
-//! The link may come from a stranger whose tool is waiting. So the page first shows where and when
-//! the tool started the sign-in, as returned by the mode `check`. The tool gets a session only
-//! after `complete`, which the page sends when the user clicks. In the mode `claim-anon-session`,
-//! the browser takes over the tool's anonymous user. That user's other sessions end and all
-//! credentials are removed. Otherwise, a stranger who sent the link could still sign in to the
-//! account after the user has signed up in the browser.
+//! The link may come from a stranger whose tool is waiting. So the page first uses the mode `check`
+//! to show where and when the tool started the sign-in. The tool gets a session only after
+//! `complete`, which the page sends when the user clicks. In the mode `claim-anon-session`, the
+//! browser takes over the tool's anonymous user. That user's other sessions end and all credentials
+//! are removed. Otherwise, a stranger who sent the link could still sign in to the account after
+//! the user has signed up in the browser.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use api::http::{Describe, Description, Json, NamedItem, Route};
@@ -143,8 +143,8 @@ pub async fn handle(
     }
 }
 
-/// Returns the digest of the login code, given the login code itself or its user code. `None` if
-/// `text` is not a code, or is an unknown user code.
+/// Returns the digest of the login code. `text` is either the login code or its user code. `None`
+/// if `text` is not a code, or if it is an unknown user code.
 async fn login_digest(access: &Access<Client>, text: &str) -> Result<Option<Digest>, Error> {
     match UserCode::parse(text) {
         Some(user_code) => Ok(access.app.store.login_of_user_code(&access.project.id, &user_code).await?),

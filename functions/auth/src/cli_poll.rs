@@ -37,7 +37,7 @@ pub struct PollCliSignIn {
 #[derive(Serialize, ToSchema)]
 pub struct PolledCliSignIn {
     status: CliStatus,
-    /// Present only with the status `success`.
+    /// Present only if the status is `success`.
     #[serde(skip_serializing_if = "Option::is_none")]
     refresh_token: Option<String>,
 }

@@ -50,7 +50,7 @@ pub struct VerifyAuthenticator {
     code: Code,
     /// The six digits shown by the app.
     totp: String,
-    /// A name that the user will recognise.
+    /// A name by which the user will recognize the app.
     name: Option<AuthenticatorName>,
 }
 
@@ -58,8 +58,8 @@ pub struct VerifyAuthenticator {
 pub struct AddedAuthenticator {
     #[serde(flatten)]
     authenticator: AuthenticatorView,
-    /// Ten codes of six letters and digits, to show to the user now: they cannot be read again.
-    /// `null` if the user already had an authenticator app.
+    /// Ten codes of six letters and digits, to be shown to the user now, because they cannot be
+    /// read again. `null` if the user already had an authenticator app.
     recovery_codes: Option<Vec<String>>,
 }
 

@@ -28,7 +28,8 @@ pub const ROUTE: Route = Route::post("auth-mfa-recovery-codes-create", "/api/v1/
 
 #[derive(Serialize, ToSchema)]
 pub struct NewRecoveryCodes {
-    /// Ten codes of six letters and digits, to show to the user now: they cannot be read again.
+    /// Ten codes of six letters and digits, to be shown to the user now, because they cannot be
+    /// read again.
     codes: Vec<String>,
 }
 

@@ -2,9 +2,9 @@
 //!
 //! A wrong proof does not end the sign-in, but counts towards its limit of attempts. A wrong code
 //! also counts towards the limit of the account, because codes can be guessed, unlike signatures of
-//! passkeys. A correct proof is accepted only once, because one transaction writes the attempt, the
-//! session, and what the proof has used up: the time step of the code, the recovery code or the
-//! challenge of the passkey.
+//! passkeys. A correct proof is accepted only once. One transaction writes the attempt, the
+//! session, and the item that the proof uses up: the time step of the code, the recovery code or
+//! the challenge of the passkey.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Admission, Json, NamedItem, Need, Route};
@@ -75,8 +75,8 @@ pub struct MfaSignIn {
 pub struct SecondFactorTokens {
     #[serde(flatten)]
     signed_in: SignInOrUpTokens,
-    /// The token of the remembered device, for the header `X-Service-Device-Token` of later
-    /// sign-ins. Absent unless the request set `remember_device` and the project permits it.
+    /// The token of the remembered device, to be sent in the header `X-Service-Device-Token` at
+    /// later sign-ins. Absent unless the request set `remember_device` and the project permits it.
     device_token: Option<String>,
     /// When the device expires, in milliseconds since the epoch.
     device_expires_at_millis: Option<i64>,
@@ -105,8 +105,8 @@ struct Completion<'a> {
     access: &'a Access<Client>,
     attempt: &'a MfaAttempt,
     session: NewSession,
-    /// The device to remember, with its token; `None` unless the request asks for it and the
-    /// project permits it.
+    /// The device to remember, with its token. `None` unless the request asks to remember the
+    /// device and the project permits it.
     remembered: Option<(DeviceToken, Device)>,
 }
 
@@ -147,7 +147,7 @@ impl<'a> Completion<'a> {
         Ok(writes)
     }
 
-    /// Links the provider account of the sign-in and stores the provider's tokens, if these were
+    /// Links the provider account of the sign-in and stores the provider's tokens, if they were
     /// waiting for the second factor. If the user has too many devices, forgets the oldest. If that
     /// fails, the next sign-in that remembers a device tries again.
     async fn follow_up(&self) {

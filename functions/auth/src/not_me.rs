@@ -69,8 +69,8 @@ struct Undo<'a> {
     code: &'a Code,
     link: &'a Link<NotMe>,
     taken: LostCredentials,
-    /// The user who claims the recipient's email address without having verified it; `None` until
-    /// an attempt finds one.
+    /// The user who claims the recipient's email address without having verified it. `None` until
+    /// an attempt finds such a user.
     squatter: Option<UserRow>,
 }
 
@@ -148,7 +148,8 @@ impl Undo<'_> {
     }
 
     /// Handles an email address of the account that is now another user's sign-in address. The
-    /// other user keeps it unless they never verified it and the link was sent to it.
+    /// other user keeps the address, unless that user never verified it and the link was sent to
+    /// it.
     async fn lose(&mut self, email: Email) -> Result<(), store::Error> {
         let (store, project) = (&self.app.store, &self.project.id);
         self.squatter = None;

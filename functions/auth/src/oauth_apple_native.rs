@@ -2,7 +2,7 @@
 //! with Apple gives to an app on the user's device.
 //!
 //! Without a redirect, there is no code that only the app can redeem, so anyone who has the token
-//! can use it. Therefore, the token must have been issued for an app of the project and works only
+//! can use it. Therefore, the token must have been issued for an app of the project, and works only
 //! once. If it contains a nonce, it works only together with that nonce.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
@@ -48,7 +48,8 @@ pub const ROUTE: Route = Route::post("auth-oauth-apple-native", "/api/v1/auth/oa
         ErrorCode::MultiFactorAuthenticationRequired,
     ]);
 
-/// How long a used token is remembered after it has expired, because clocks differ.
+/// How long a used token is remembered after it has expired. The margin is needed because clocks
+/// differ.
 const MEMORY: SignedDuration = SignedDuration::from_mins(5);
 
 #[wire::optional]

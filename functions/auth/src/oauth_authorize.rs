@@ -78,8 +78,7 @@ pub struct Location {
     location: Url,
 }
 
-/// Sends the user to the provider: with a redirect or, in JSON mode, with a URL for the app to
-/// open.
+/// Sends the user to the provider, with a redirect or, in JSON mode, with a URL that the app opens.
 pub enum ProviderRedirect {
     Json(Location),
     Redirect { location: Url, cookie: String },
@@ -137,7 +136,7 @@ pub async fn handle(
             return Err(KnownError::AnonymousAuthenticationNotAllowed.into());
         }
     }
-    // At sign-in, the token matters only if its anonymous user can become the new account.
+    // At sign-in, the token matters only if its anonymous user is going to become the new account.
     let current = current.filter(|current| is_linking || current.is_upgraded_by_sign_up());
     let admitted = admit(&app, &project, &caller, &query).await?;
     begin(Scope { app: &app, project: &project, place: &caller.place }, provider, query, current.as_ref(), admitted).await
@@ -267,7 +266,7 @@ async fn begin(
 
 /// The provider's authorization endpoint, from the project's settings, the catalog or, if neither
 /// contains it, the issuer's metadata. Also returns whether the issuer lists the scope
-/// `offline_access`, which is looked up only if the flow is not plain.
+/// `offline_access`. This is looked up only if the flow is not plain.
 async fn authorization_endpoint(
     app: &App,
     project: &Project,

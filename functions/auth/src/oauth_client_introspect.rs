@@ -48,8 +48,8 @@ pub struct Introspection {
     sid: Option<SessionId>,
     /// `access_token` or `refresh_token`.
     token_type: Option<&'static str>,
-    /// When the token expires, in seconds since the Unix epoch; for a refresh token, when the
-    /// session ends.
+    /// When the token expires or, for a refresh token, when the session ends, in seconds since the
+    /// Unix epoch.
     exp: Option<i64>,
 }
 

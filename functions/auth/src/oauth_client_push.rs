@@ -1,7 +1,7 @@
 //! `POST /api/v1/projects/{project_id}/oauth2/par`: stores the authorization request of a client
 //! before the user is sent to the authorization endpoint (RFC 9126). The browser then carries only
-//! the name of the request, so nobody can change the request on the way. The name works once,
-//! within 90 seconds.
+//! the name of the request, so nobody can change the request on the way. The name works only once,
+//! and for 90 seconds.
 
 use api::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
 use api::http::client::Caller;
@@ -53,7 +53,7 @@ pub struct PushedRequest {
     code_challenge_method: Option<String>,
     /// `query` or `form_post`.
     response_mode: Option<String>,
-    /// Which pages must be shown to the user, or whether none may be shown.
+    /// The steps that the pages must show to the user, or `none` if they must not show any.
     prompt: Option<String>,
     /// The maximum time since the user authenticated, in seconds.
     max_age: Option<String>,
@@ -75,7 +75,8 @@ pub struct PushedRequest {
 
 #[derive(Serialize, ToSchema)]
 pub struct PushedAnswer {
-    /// The name of the request, for the parameter `request_uri` of the authorization endpoint.
+    /// The name of the request, to be sent as the parameter `request_uri` to the authorization
+    /// endpoint.
     #[schema(example = "urn:ietf:params:oauth:request_uri:…")]
     request_uri: String,
     /// How long the name is valid, in seconds.

@@ -47,8 +47,8 @@ pub const ROUTE: Route = Route::post("auth-oauth-client-token", "/api/v1/project
 #[wire::optional]
 #[derive(Deserr, ToSchema)]
 pub struct OauthClientTokenRequest {
-    /// `authorization_code` or `refresh_token`. With the project's id as the client id, also
-    /// `client_credentials` and `urn:ietf:params:oauth:grant-type:device_code`.
+    /// `authorization_code` or `refresh_token`. If the client id is the project's id,
+    /// `client_credentials` and `urn:ietf:params:oauth:grant-type:device_code` are also accepted.
     grant_type: String,
     /// The client's id. Absent if the request uses HTTP Basic.
     client_id: String,
@@ -63,8 +63,8 @@ pub struct OauthClientTokenRequest {
     code_verifier: Option<String>,
     /// Required with `refresh_token`.
     refresh_token: Option<String>,
-    /// With `refresh_token`, the scopes of the new access token, if the client wants fewer than the
-    /// user has granted.
+    /// With `refresh_token`, the scopes of the new access token, if the client wants fewer scopes
+    /// than the user has granted.
     scope: Option<String>,
     /// Required with `urn:ietf:params:oauth:grant-type:device_code`.
     device_code: Option<String>,

@@ -2,9 +2,9 @@
 //! The app there exchanges the code in the response for the tokens of the same session
 //! (`POST /api/v1/auth/oauth/token`), so no URL contains a token.
 //!
-//! The refresh token in the header proves that the caller has the whole session, and not only an
-//! access token. The refresh token is stored, sealed, until the code is redeemed or expires;
-//! otherwise, the table contains only its digest.
+//! The refresh token in the header proves that the caller has the whole session and not only an
+//! access token. The refresh token is stored in sealed form until the code is redeemed or expires.
+//! Otherwise, the table contains only its digest.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Admission, Json, Route};
@@ -42,7 +42,7 @@ pub struct CrossDomain {
     /// The URL at which the app on the other domain receives the code. It must be on a trusted
     /// domain.
     redirect_uri: RedirectUrl,
-    /// Returned unchanged to the app on the other domain; 1 to 512 characters.
+    /// A value of 1 to 512 characters, which is returned unchanged to the app on the other domain.
     #[schema(min_length = 1, max_length = 512)]
     state: String,
     /// The PKCE challenge of the app on the other domain, 43 characters (RFC 7636 §4.2).
@@ -58,7 +58,7 @@ pub struct CrossDomain {
 
 #[derive(Serialize, ToSchema)]
 pub struct Handover {
-    /// The redirect URI with the code and the state, to which to send the user.
+    /// The redirect URI, with the code and the state, to which the user must be sent.
     redirect_url: Url,
 }
 

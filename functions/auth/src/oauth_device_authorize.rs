@@ -1,8 +1,9 @@
 //! `POST /api/v1/auth/oauth/device_authorization`: starts the sign-in of a device (RFC 8628 §3.1).
 //!
-//! This is the sign-in of a command-line tool with the names of the RFC: the device code is the
+//! This is the sign-in of a command-line tool under the names of the RFC: the device code is the
 //! polling code. The page where the user confirms or refuses sends a code to `POST
-//! /api/v1/auth/cli/complete`: the user code, or the login code from `verification_uri_complete`.
+//! /api/v1/auth/cli/complete`. This is the user code, or the login code from
+//! `verification_uri_complete`.
 
 use api::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
 use api::http::client::Caller;
@@ -68,7 +69,7 @@ pub struct DeviceResponse {
     user_code: String,
     /// The page where the user types the user code.
     verification_uri: String,
-    /// The same page with the parameters `login_code` and `user_code` in the URL, for a link or a
+    /// The same page, with the parameters `login_code` and `user_code` in its URL, for a link or a
     /// QR code.
     verification_uri_complete: String,
     /// The lifetime of the codes in seconds.

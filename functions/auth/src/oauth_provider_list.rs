@@ -3,7 +3,7 @@
 //! page, in the order in which the users signed up.
 //!
 //! Accounts are stored in the items of their users and have no index, so the list of users is read.
-//! A page may contain few accounts or none and still have a `next_cursor`.
+//! A page may contain few accounts or no accounts, and still have a `next_cursor`.
 
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, NamedItem, Route};
@@ -33,7 +33,7 @@ pub const ROUTE: Route = Route::get("auth-oauth-provider-list", "/api/v1/oauth-p
 pub struct ProviderAccountsQuery {
     /// A user's id, or `me`. Only servers can omit it.
     user_id: Option<UserRef>,
-    /// The number of users that a page covers if there is no `user_id`, 1 to 100. Default: 100.
+    /// The number of users that a page covers, 1 to 100, if there is no `user_id`. Default: 100.
     limit: Option<Limit<100, 100>>,
     /// The `next_cursor` of the previous page, if there is no `user_id`.
     cursor: Option<String>,

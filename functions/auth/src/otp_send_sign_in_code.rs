@@ -2,7 +2,7 @@
 //! email address has no account, redeeming the code creates one, or turns the caller's anonymous
 //! user into an ordinary user.
 //!
-//! The sign-up rules apply when the code is redeemed. If they applied here, a caller whom they
+//! The sign-up rules apply when the code is redeemed. If the rules applied here, a caller whom they
 //! reject, for example because of their location, would learn from the rejection that the address
 //! has no account.
 
@@ -44,8 +44,8 @@ pub const ROUTE: Route = Route::post("auth-otp-send-sign-in-code", "/api/v1/auth
 guarded_body! {
     pub struct SendSignInCode {
         email: Email,
-        /// The URL on which the link in the email is based. The link adds the query parameter
-        /// `code`.
+        /// The URL to which the link in the email leads. The parameter `code` is added to its
+        /// query.
         callback_url: RedirectUrl,
     }
 }
@@ -53,8 +53,8 @@ guarded_body! {
 #[derive(Serialize, ToSchema)]
 #[schema(as = Sent)]
 pub struct SentSignInCode {
-    /// The last 39 characters of the code. To sign in, send the six characters from the email, as
-    /// the user types them, followed by the nonce.
+    /// The last 39 characters of the code. To sign in, send the six characters that the user types
+    /// from the email, followed by the nonce.
     nonce: String,
 }
 

@@ -4,9 +4,9 @@
 //! ([`ownership`](model::user::ownership)).
 //!
 //! The code is redeemed in the transaction that begins the session or, if a second factor is
-//! required, stores the pending sign-in. So only one of several concurrent requests continues the
-//! sign-in. A request that fails for another reason counts as an attempt to use the code, but does
-//! not redeem it.
+//! required, in the transaction that stores the pending sign-in. So only one of several concurrent
+//! requests continues the sign-in. A request that fails for another reason counts as an attempt to
+//! use the code, but does not redeem it.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Admission, Json, Route};
@@ -64,9 +64,8 @@ pub async fn handle(
 ) -> Result<Json<SignInOrUpTokens>, Error> {
     let attempt = app.store.try_code(&access.project.id, Purpose::SignIn, &body.code, app.clock.now());
     let checked = code.prove(attempt, async |stored| Account::read(&access, &stored).await).await;
-    // The response to a request for a code contains all of the code except the characters that
-    // users type from the email. A wrong guess at those characters is recorded as a failed sign-in
-    // of the account.
+    // The caller who requests a code gets all of it, except the characters that users type from the
+    // email. A wrong guess at those characters is recorded as a failed sign-in of the account.
     if let (Err(Error::Known(KnownError::VerificationCodeNotFound)), Some(guessed)) = (&checked, code.unproved()) {
         app.store.record_failure(guessed.user_id, Event::SignInFailed).await?;
     }
@@ -132,7 +131,7 @@ async fn sign_in(access: &Access<Client>, code: &Code, stored: &StoredCode, acco
         }
     };
     // If the account has a new owner, `proved` has removed the old owner's second factor, so the
-    // remembered device does not matter.
+    // remembered device no longer matters.
     let device = account.device.clone().filter(|_| user.has_second_factor());
     if device.is_none()
         && let Some((attempt, required)) = second_factor::required(&access.app, &access.project, &user, is_new_user, Amr::Otp)?
@@ -154,7 +153,7 @@ async fn sign_in(access: &Access<Client>, code: &Code, stored: &StoredCode, acco
     Ok(SignInOrUpTokens { signed_in: session.signed_in(&access.app, &access.project, &user).await?, is_new_user })
 }
 
-/// Changes the user, whose email address the code has proved.
+/// The user, changed because the code has proved the user's email address.
 async fn proved(access: &Access<Client>, stored: &StoredCode, row: &UserRow, writes: &mut Vec<Write>) -> Result<User, Error> {
     // A code sent to one account is not valid for another.
     let is_for = stored.user_id.is_none_or(|user| user == row.user.id);

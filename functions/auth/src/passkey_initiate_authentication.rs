@@ -1,6 +1,6 @@
 //! `POST /api/v1/auth/passkey/initiate-passkey-authentication`: returns the options for using a
 //! passkey in a browser. The options do not name a user, so they also work before an email address
-//! is typed, and in the autofill of a form.
+//! has been typed, and in the autofill of a form.
 
 use api::http::TableAction::{BatchGetItem, PutItem};
 use api::http::{Admission, Json, Route};
@@ -30,14 +30,14 @@ pub const ROUTE: Route = Route::post("auth-passkey-initiate-authentication", "/a
 #[derive(Default, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct StartAuthentication {
-    /// One of the project's `passkey_rp_ids`. The default is a placeholder, to be replaced with the
-    /// page's host.
+    /// One of the project's `passkey_rp_ids`. The default is a placeholder, which has to be
+    /// replaced with the page's host.
     rp_id: Option<String>,
-    /// With `conditional`, for the autofill of a form, the challenge is valid for ten minutes
+    /// If this is `conditional`, for the autofill of a form, the challenge is valid for ten minutes
     /// instead of 65 seconds.
     mediation: Option<Mediation>,
     /// The `attempt_code` of a sign-in that is waiting for its second factor. The challenge can
-    /// then only complete this sign-in.
+    /// then be used only to complete this sign-in.
     #[schema(value_type = Option<String>)]
     attempt_code: Option<Code>,
 }

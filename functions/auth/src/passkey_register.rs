@@ -51,14 +51,14 @@ pub struct RegisterPasskey {
     /// The browser's `RegistrationResponseJSON`.
     #[schema(value_type = Object)]
     credential: Value,
-    /// A name that the user will recognise. Default: the name of the authenticator's model if it is
-    /// a common one, otherwise `Passkey`.
+    /// A name by which the user will recognize the passkey. The default is the name of the
+    /// authenticator's model if it is a common one, and otherwise `Passkey`.
     name: Option<PasskeyName>,
 }
 
 #[derive(Serialize, ToSchema)]
 pub struct RegisteredPasskey {
-    /// The id of the credential. The field has the name that published SDKs expect.
+    /// The id of the credential. This is the field name that published SDKs expect.
     user_handle: String,
     passkey_id: PasskeyId,
 }

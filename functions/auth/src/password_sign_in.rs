@@ -1,8 +1,8 @@
 //! `POST /api/v1/auth/password/sign-in`: signs in with email address and password.
 //!
-//! The response is the same, after the same number of reads and writes and one password check, in
-//! each of these cases: the email address is unknown, the account has no password, the account
-//! accepts no passwords after too many wrong ones, or the password is wrong.
+//! The response is always the same if the sign-in fails: if the email address is unknown, the
+//! account has no password or accepts no passwords after too many wrong ones, or the password is
+//! wrong. It also takes the same number of reads and writes, and one password check.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Admission, Json, NamedItem, Need, Route};

@@ -1,5 +1,5 @@
-//! `POST /api/v1/auth/password/update`: replaces the password of the signed-in user; the old one is
-//! required. All sessions end except the session of the refresh token in the header.
+//! `POST /api/v1/auth/password/update`: replaces the password of the signed-in user, who has to
+//! send the old password. All sessions end except the session of the refresh token in the header.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Need, Route};

@@ -1,5 +1,5 @@
-//! `DELETE /api/v1/auth/sessions/{id}`: ends a session other than the current one; signing out ends
-//! the current one.
+//! `DELETE /api/v1/auth/sessions/{id}`: ends a session other than the current one, which signing
+//! out ends.
 //!
 //! A client can end only its own user's sessions. Servers may omit the user, as the published SDK
 //! does.

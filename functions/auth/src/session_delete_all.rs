@@ -1,5 +1,5 @@
-//! `DELETE /api/v1/auth/sessions`: ends all sessions of a user, except the current one unless
-//! `include_current` is set, and invalidates all the user's earlier codes.
+//! `DELETE /api/v1/auth/sessions`: ends all sessions of a user and invalidates all earlier codes of
+//! the user. The current session stays unless `include_current` is set.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, NamedItem, Route};

@@ -52,10 +52,10 @@ pub struct SessionView {
     /// Milliseconds since the epoch.
     last_used_at: i64,
     is_current_session: bool,
-    /// The OAuth client that the user signed in to; absent for the project's own apps.
+    /// The OAuth client to which the user signed in. Absent for the project's own apps.
     #[serde(skip_serializing_if = "Option::is_none")]
     client_id: Option<OauthClientId>,
-    /// The name of the OAuth client; absent for the project's own apps.
+    /// The name of the OAuth client. Absent for the project's own apps.
     #[serde(skip_serializing_if = "Option::is_none")]
     client_name: Option<String>,
     /// The place where the session was last used; absent if it is unknown.

@@ -3,7 +3,7 @@
 //!
 //! The proof is a credential that is also accepted at sign-in: the password, a code from the
 //! authenticator app or a recovery code, an emailed sign-in code, or a passkey. Wrong passwords and
-//! codes count towards a limit, and a code works once.
+//! codes count towards a limit, and a correct code works only once.
 //!
 //! Credentials added since the session's last proof are not accepted. Otherwise, someone who stole
 //! the session could add a credential and keep their access.
@@ -66,7 +66,7 @@ pub struct Reauthenticate {
 struct Proof {
     writes: Vec<Write>,
     amr: Amr,
-    /// The label of the write that fails if the proof has since been used or become invalid.
+    /// The label of the write that fails if the proof was used or became invalid in the meantime.
     label: Label,
     /// The error if that write fails.
     used: KnownError,
@@ -123,7 +123,8 @@ async fn by_second_factor(access: &Access<Client>, current: &CurrentUser, given:
     let (attempt, right) = given.check(access, &row.user, &failures, Event::ProofFailed).await?;
     attempt
         .permit(Box::pin(async {
-            // If the user has several apps, the age of the app that shows this code counts.
+            // If the user has several apps, the age that counts is that of the app that shows this
+            // code.
             check_age(current, right.since())?;
             let proved = session::reauthenticate(project, &current.session, &[Amr::Otp, Amr::Mfa], access.app.clock.now())?;
             given.redeem(access, row, right, vec![proved]).await?;

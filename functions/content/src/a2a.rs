@@ -1,5 +1,5 @@
 //! `POST /a2a`: a small agent (A2A 1.0) that searches the public content for the words in a
-//! message. The response contains a message, so the agent has no tasks.
+//! message. The response is a message, so the agent has no tasks.
 
 use api::content::Problem;
 use api::http::{BodyRule, Route, TableAction};

@@ -1,4 +1,4 @@
-//! `GET /cli/{file}`: returns the command-line tool of the site as an npm package.
+//! `GET /cli/{file}`: returns the command-line tool of the site, as an npm package.
 
 use api::content::{ContentPath, NamedResource, Problem, ServedDocument};
 use api::http::Route;

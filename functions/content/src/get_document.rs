@@ -34,7 +34,7 @@ pub struct DocumentPath {
 #[expect(dead_code, reason = "only its schema is used")]
 pub struct Pages {
     /// The number of a page of the blog, from 2, as in the links between the pages. Any other value
-    /// returns the first page; all other documents have only one page.
+    /// selects the first page. All other documents have only one page.
     page: Option<String>,
 }
 
@@ -48,8 +48,8 @@ impl NamedResource for DocumentPath {
     const PROBLEM: Problem = Problem::RouteNotFound;
 }
 
-/// The console's page. Its path has one segment, so API Gateway routes it here; paths below it go
-/// to the function that serves the console.
+/// The console's page. The path has one segment, so API Gateway routes it to this function. Paths
+/// below it are routed to the function that serves the console.
 const CONSOLE: &str = "console";
 /// A path with two segments that opens the same page of the console.
 const CONSOLE_HOME: &str = "/console/home";

@@ -1,5 +1,5 @@
 //! `GET /api/v1/blog-posts`: lists the metadata of the posts, newest first. A list that is too long
-//! for one response ends early; the header `Link` contains the URL of the rest.
+//! for one response ends early, and the header `Link` contains the URL of the rest.
 
 use api::content::{ContentNumber, Data, LinkedResponse, NumberParameter, Problem};
 use api::http::{Json, Route, TableAction};
@@ -23,8 +23,8 @@ const MAX_POSTS: usize = 4_000;
 #[derive(Debug, ToSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub struct Part {
-    /// How many of the newest posts to skip: a whole number from 1, as in the header `Link` of a
-    /// list that ends early. With any other value, the list starts at the newest post.
+    /// How many of the newest posts to skip. This is a whole number from 1, as in the header `Link`
+    /// of a list that ends early. With any other value, the list starts at the newest post.
     offset: Option<String>,
 }
 
@@ -55,7 +55,8 @@ async fn list(app: &App, skip: usize) -> Result<LinkedResponse<Json<Data<Vec<Blo
     let mut data: Vec<BlogPost> = posts.into_iter().map(|post| post.at(site_url)).collect();
     data.truncate(page::fitting(&data));
     let mut next = skip.saturating_add(data.len());
-    // A list that ends early ends at a multiple of `STEP`, so that the next list can be a full one.
+    // A list that ends early ends at a multiple of `STEP`, so that the next list can have its full
+    // length.
     if next < total && next - next % STEP > skip {
         next -= next % STEP;
         data.truncate(next - skip);

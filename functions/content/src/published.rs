@@ -12,7 +12,7 @@ use store::content::{DatedContent, PostText};
 pub(crate) const START_PAGE: &str = "docs";
 
 /// The public content of the site from the [catalogue](flows::catalogue), with at most `max` of its
-/// newest posts, without the texts of the posts. For responses that are not cached.
+/// newest posts, without the texts of the posts. This is for responses that are not cached.
 pub(crate) async fn newest(app: &App, max: usize) -> Result<ShownContent, Problem> {
     let catalogue = app.catalogue.current(&app.store, &app.settings.site_url).await?;
     Ok(catalogue.map_or_else(|| unpublished(app), |catalogue| catalogue.newest(max, app.clock.now())))
@@ -84,7 +84,7 @@ pub(crate) async fn front(app: &App) -> Result<DatedContent<Content>, Problem> {
     ))
 }
 
-/// The post with this slug, for readers outside the site: the URLs of the post and of its images
+/// The post with this slug, for readers outside the site. The URLs of the post and of its images
 /// are absolute. `None` if the post does not exist or is not public yet.
 pub(crate) async fn portable_post(app: &App, slug: &str) -> Result<Option<(BlogPost, String)>, Problem> {
     let found = app.store.post_text(slug, app.clock.now()).await?;
@@ -96,9 +96,9 @@ pub(crate) fn portable(found: PostText, site_url: &str) -> (BlogPost, String) {
     (found.post.at(site_url), images::absolute(&found.text, site_url))
 }
 
-/// When a document whose newest post is `post` last changed: at the last switch between
-/// publications or, if that is later, when the post became public. `None` if the time of the switch
-/// (`since`) is unknown.
+/// The time when a document whose newest post is `post` last changed: the last switch between
+/// publications or, if that is later, the time when the post became public. `None` if the time of
+/// the switch (`since`) is unknown.
 pub(crate) fn with_post(since: Option<Timestamp>, post: Option<&BlogPost>) -> Option<Timestamp> {
     let published = post.and_then(|post| post.published_at.parse().ok());
     since.map(|since| published.map_or(since, |published| since.max(published)))

@@ -19,7 +19,7 @@ pub const ROUTE: Route = Route::post("edge-check-feature-support", "/api/v1/chec
 #[wire::optional]
 #[derive(Deserr, ToSchema)]
 pub struct Feature {
-    /// The SDK's name of the feature.
+    /// The name that the SDK gives to the feature.
     name: Option<String>,
 }
 

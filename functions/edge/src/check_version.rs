@@ -21,7 +21,7 @@ pub const ROUTE: Route = Route::post("edge-check-version", "/api/v1/check-versio
 
 /// The version of this installation.
 const OWN: &str = env!("CARGO_PKG_VERSION");
-/// The maximum length of a version, in bytes. The limit exists because the response repeats the
+/// The maximum length of a version, in bytes. It is limited because the response repeats the
 /// version.
 const MAX_VERSION: usize = 256;
 
@@ -46,9 +46,9 @@ wire::deserr_from!(ClientVersion, String, |text| {
 #[serde(rename_all = "camelCase")]
 pub struct CheckedVersion {
     up_to_date: bool,
-    /// Why the version is outdated; absent if it is up to date.
+    /// Why the version is outdated. Absent if the version is up to date.
     error: Option<String>,
-    /// Whether the newer version may be incompatible with the older version; absent if the version
+    /// Whether the newer version may be incompatible with the older version. Absent if the version
     /// is up to date.
     severe: Option<bool>,
 }

@@ -1,5 +1,5 @@
-//! `GET /api/v1`: shows a greeting in a browser, with the access level and the project of the
-//! request's key.
+//! `GET /api/v1`: shows a greeting in a browser, with the access level and the project of the key
+//! in the request.
 //!
 //! The page does not name the user, because verifying a token would require the deployment secret.
 

@@ -34,8 +34,8 @@ pub struct DraftLine {
     display_name: String,
     /// A MiniJinja template of HTML or MJML, for published SDKs.
     tsx_source: String,
-    /// `false` if there is no theme; absent for the project's theme, as published SDKs declare the
-    /// field.
+    /// `false` if there is no theme. Absent for the project's theme, because published SDKs declare
+    /// the field so.
     #[serde(skip_serializing_if = "Option::is_none")]
     theme_id: Option<Theme>,
     /// In milliseconds since the epoch; `null` if the draft has not been sent.

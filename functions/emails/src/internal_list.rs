@@ -1,5 +1,5 @@
 //! `GET /api/v1/internal/emails`: lists the hundred newest emails with their recipients, in the
-//! form that published SDKs expect. The outbox ([`outbox_list`](crate::outbox_list)) contains all
+//! form that published SDKs expect. The outbox ([`outbox_list`](crate::outbox_list)) lists all
 //! emails, with more details about each.
 
 use api::http::TableAction::{BatchGetItem, Query};
@@ -22,7 +22,7 @@ pub const ROUTE: Route =
 /// The maximum number of emails in the list.
 const COUNT: usize = 100;
 
-/// The size of the longest email address that can be in the list, in bytes.
+/// The maximum size of an email address in the list, in bytes.
 const MAX_ADDRESS: usize = 400;
 
 /// An email.
@@ -32,7 +32,7 @@ pub struct ListedEmail {
     id: EmailId,
     /// The subject line; empty until the email is rendered.
     subject: String,
-    /// When the email was sent or failed; until then, when it was created. In milliseconds since
+    /// When the email was sent or failed. Until then, when it was created. In milliseconds since
     /// the Unix epoch.
     sent_at_millis: Millis,
     /// The recipients' email addresses. If the email goes to a user's primary address, this is the

@@ -1,6 +1,6 @@
-//! Operations for sending emails; for templates, themes and drafts; for the categories of emails
-//! that a user wants; for delivery figures; and for the outbox, where emails can be inspected and,
-//! until they are sent, edited.
+//! Operations on emails: sending; templates, themes and drafts; the categories of emails that a
+//! user wants; delivery figures; and the outbox, where emails can be inspected and, until they are
+//! sent, edited.
 
 pub mod capacity_boost;
 pub mod delivery_info;

@@ -1,7 +1,7 @@
 //! `PATCH /api/v1/emails/outbox/{id}`: edits, pauses, resumes or cancels an email that has not been
 //! sent or skipped and is not being sent.
 //!
-//! The write is conditional on the checked version. If a worker has advanced the entry in the
+//! The write depends on the version that was checked. If a worker has advanced the entry in the
 //! meantime, the patch is applied again to the new state.
 
 use api::http::TableAction::{BatchGetItem, GetItem, UpdateItem};

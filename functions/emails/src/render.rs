@@ -41,14 +41,14 @@ pub struct RenderEmail {
     template_tsx_source: Option<HtmlSource>,
     /// Replaces the template's subject.
     template_subject_source: Option<String>,
-    /// `false` for no theme. If omitted or `null`, the theme of the template or else of the project
-    /// applies.
+    /// `false` for no theme. If omitted or `null`, the theme of the template applies, or else the
+    /// theme of the project.
     theme_id: Option<Theme>,
-    /// The MiniJinja source of a theme, used instead of `theme_id`.
+    /// The MiniJinja source of a theme, to be used instead of `theme_id`.
     theme_html_source: Option<HtmlSource>,
     /// An alias of `theme_html_source` for published SDKs.
     theme_tsx_source: Option<HtmlSource>,
-    /// The template's `variables`. For built-in templates, there are sample values.
+    /// The template's `variables`. Built-in templates have sample values.
     variables: Option<Variables>,
     /// Must be `false`, because editor markers are not supported.
     editable_markers: Option<bool>,

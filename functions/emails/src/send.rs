@@ -75,7 +75,7 @@ fn distinct(ids: &[UserId]) -> Vec<UserId> {
 
 /// Queues the email for all recipients or for none.
 ///
-/// The same transaction writes `draft`, which notes when the draft was sent. If there are no
+/// The same transaction writes `draft`, which records when the draft was sent. If there are no
 /// recipients, nothing is written.
 async fn accept(app: &App, project: &ProjectId, mail: NewEntry, draft: Option<Write>, user_ids: &[UserId]) -> Result<(), store::Error> {
     let mail = OutboxEntry::new(EmailId::from(app.entropy.uuid()), mail, app.clock.now());

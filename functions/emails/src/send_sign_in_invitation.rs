@@ -46,8 +46,8 @@ pub async fn handle(
     let variables = Map::from_iter([("email".to_owned(), json!(body.email)), (LINK.to_owned(), json!(body.callback_url.url()))]);
     let to = Recipients::CustomEmails { emails: vec![body.email] };
     let new = NewEntry { is_high_priority: false, ..NewEntry::urgent(to, Source::builtin(Builtin::SignInInvitation), variables) };
-    // The recipient's address may be unverified. With `sealed::entry`, the email counts towards the
-    // sending capacity for unverified addresses, even though it contains no code.
+    // The email address of the recipient may be unverified. With `sealed::entry`, the email counts
+    // towards the sending capacity for unverified addresses, even though it contains no code.
     let entry = sealed::entry(&app, project, new, [], app.clock.now())?;
     app.store.transact(recipient.queue(project, &entry, None)?).await?;
     Ok(Json(SUCCESS))

@@ -11,8 +11,8 @@ pub struct Answer {
     body: String,
 }
 
-/// The headers of every document. The URL may contain a code, so other sites get no referrer. With
-/// no referrer at all, browsers would send `Origin: null` with the forms of these pages.
+/// The headers of every document. The URL may contain a code, so other sites get no referrer.
+/// Without any referrer, browsers would send `Origin: null` with the forms of these pages.
 const DOCUMENT: [(HeaderName, HeaderValue); 6] = [
     (header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),
     (header::REFERRER_POLICY, HeaderValue::from_static("same-origin")),
@@ -28,10 +28,11 @@ const DOCUMENT: [(HeaderName, HeaderValue); 6] = [
 ];
 
 impl Answer {
-    /// A document with its content security policy.
+    /// A document, with its content security policy.
     pub(crate) fn document(status: StatusCode, html: String, policy: &str) -> Self {
         let mut headers = HeaderMap::from_iter(DOCUMENT);
-        // A policy is always a valid header value. If it were not, nothing could be loaded.
+        // A policy is always a valid header value. If it were not, the document could not load
+        // anything.
         let policy = HeaderValue::from_str(policy).unwrap_or(HeaderValue::from_static("default-src 'none'"));
         headers.insert(header::CONTENT_SECURITY_POLICY, policy);
         Self { status, headers, body: html }
@@ -59,7 +60,7 @@ impl Answer {
         Self { status: StatusCode::OK, headers, body: body.to_owned() }
     }
 
-    /// JSON as a file to save.
+    /// JSON that the browser saves as a file.
     pub(crate) fn download(name: &str, body: &serde_json::Value) -> Self {
         let answer = Self::json(StatusCode::OK, body);
         let mut headers = answer.headers;

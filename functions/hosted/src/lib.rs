@@ -1,10 +1,10 @@
 //! Hosted pages (`/handler/{page}`): sign-in, account and all other pages to which an app can send
-//! its users, so that the app needs no such pages.
+//! its users, instead of having such pages itself.
 //!
 //! The pages are a client of the API within the process. Each form calls an operation, through the
 //! layer of that operation, with the visitor's address and session (`visit::call`). So the limits,
-//! checks and audit log of the API also apply to the pages, and a page cannot do more than an app.
-//! This is the only area that depends on other areas.
+//! the checks and the audit log of the API also apply to the pages, and a page cannot do more than
+//! an app. This is the only area that depends on other areas.
 //!
 //! A page is one document that includes its style. Every form works without scripts; `pages.js`
 //! adds passkeys, bot challenges and small conveniences.

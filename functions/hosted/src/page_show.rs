@@ -11,7 +11,7 @@ use crate::pages;
 use crate::visit::Visit;
 
 /// Showing a page only reads, with two exceptions: the end of a provider's flow starts a session,
-/// and a client may sign the user out.
+/// and a client may sign its user out.
 const CALLS: &[Route] = &[
     authorization_complete::ROUTE,
     cli_complete::ROUTE,

@@ -1,5 +1,5 @@
-//! `POST /api/v1/team-api-keys`: creates an API key of a team. Only this response shows the key. A
-//! client needs `$manage_api_keys` in the team.
+//! `POST /api/v1/team-api-keys`: creates an API key of a team. Only this response contains the key.
+//! A client needs `$manage_api_keys` in the team.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, NamedItem, Route};
@@ -37,8 +37,8 @@ pub struct CreateTeamKey {
     expires_at_millis: Change<AtMillis>,
     /// Whether the key may be published, for example in an app. Default: `false`.
     is_public: Option<bool>,
-    /// What the key may do in your app: at most 32 words of 1 to 64 visible ASCII characters. They
-    /// are returned when the key is checked.
+    /// What the key may do in your app, as at most 32 words of 1 to 64 visible ASCII characters.
+    /// The check of the key returns these words.
     scopes: Option<Scopes>,
 }
 

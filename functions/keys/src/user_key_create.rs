@@ -1,5 +1,5 @@
-//! `POST /api/v1/user-api-keys`: creates an API key of a user. Only this response shows the key. A
-//! client can create keys only for its own user.
+//! `POST /api/v1/user-api-keys`: creates an API key of a user. Only this response contains the key.
+//! A client can create keys only for its own user.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, NamedItem, Route};
@@ -36,8 +36,8 @@ pub struct CreateUserKey {
     expires_at_millis: Change<AtMillis>,
     /// Whether the key may be published, for example in an app. Default: `false`.
     is_public: Option<bool>,
-    /// What the key may do in your app: at most 32 words of 1 to 64 visible ASCII characters. They
-    /// are returned when the key is checked.
+    /// What the key may do in your app, as at most 32 words of 1 to 64 visible ASCII characters.
+    /// The check of the key returns these words.
     scopes: Option<Scopes>,
 }
 

@@ -1,9 +1,9 @@
 //! `POST /api/v1/auth/oauth2/authorizations`: checks the authorization request of a client (RFC
 //! 6749 §4.1.1). The authorization endpoint of the project is a page that calls this operation. An
-//! app that has its own pages can call it too.
+//! app that has its own pages can also call it.
 //!
 //! A valid request is stored, to be completed once the user has signed in. The response contains
-//! the name of the request, which is short enough for links in emails. Until the client and the
+//! the name of the request. This name is short enough for links in emails. Until the client and the
 //! redirect URI are verified, errors are not sent to the redirect URI, because it may belong to an
 //! attacker.
 
@@ -38,7 +38,7 @@ pub const ROUTE: Route = Route::post("openid-authorization-begin", "/api/v1/auth
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct NewAuthorization {
-    /// The parameters of the request, form-encoded like a query, at most 8 KB.
+    /// The parameters of the request, form-encoded like a query, with at most 8 KB.
     #[schema(
         example = "response_type=code&client_id=…&redirect_uri=…&scope=openid&code_challenge=…&code_challenge_method=S256",
         max_length = 8192
@@ -49,12 +49,12 @@ pub struct NewAuthorization {
 /// Either `request` or `redirection` is set.
 #[derive(Serialize, ToSchema)]
 pub struct BegunAuthorization {
-    /// The name of the request, which must be completed within an hour; `null` if the request is
+    /// The name of the request, which must be completed within an hour. `null` if the request is
     /// refused.
     request: Option<String>,
-    /// Where to send the user if the request is refused; `null` otherwise.
+    /// Where to send the user if the request is refused. `null` if it is accepted.
     redirection: Option<Redirection>,
-    /// The languages that the user prefers, separated by spaces, for the next page.
+    /// The languages that the user prefers, separated by spaces, for the page that follows.
     #[schema(example = "de en")]
     ui_locales: Option<String>,
 }

@@ -1,6 +1,6 @@
 //! `POST /api/v1/auth/oauth2/authorizations/complete`: continues an authorization request in the
 //! current session, and returns the step that the page has to show next. Once no step is left, the
-//! response contains the URL that takes the code to the client.
+//! response contains the client's URL, with the code.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem};
 use api::http::{Admission, Json, NamedItem, Route};
@@ -37,9 +37,9 @@ pub const ROUTE: Route = Route::post("openid-authorization-complete", "/api/v1/a
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct AuthorizationDecision {
-    /// The name of the request, from `POST /auth/oauth2/authorizations`.
+    /// The name of the request, as returned by `POST /auth/oauth2/authorizations`.
     request: String,
-    /// The user's decision; absent until the user has been asked.
+    /// The user's decision. Absent until the user has been asked.
     consent: Option<Consent>,
     /// Whether the user wants to continue with the current account. Default: `false`.
     is_account_chosen: Option<bool>,
@@ -56,9 +56,9 @@ pub enum Consent {
 
 #[derive(Serialize, ToSchema)]
 pub struct Authorization {
-    /// The next step of the page. At `complete`, the page follows `redirection`.
+    /// The next step of the page. If the step is `complete`, the page follows `redirection`.
     step: Step,
-    /// Where to send the user, with the code or the reason for the refusal; `null` before
+    /// Where to send the user, with the code or with the reason for the refusal. `null` before
     /// `complete`.
     redirection: Option<Redirection>,
     /// The client that requests access.
@@ -70,7 +70,7 @@ pub struct Authorization {
     #[schema(example = "notes.example.com")]
     returns_to: String,
     /// Whether the redirect URI proves which program receives the code. If it does not, the user is
-    /// asked every time.
+    /// asked at every sign-in.
     proves_client: bool,
     /// The origin of the redirect URI, for a page's content security policy.
     form_target: String,
@@ -218,7 +218,8 @@ async fn settle(
     let code = user_code::draw(&app.entropy, user.id);
     let mut writes =
         vec![session::lives(project, user.id, current.session.id, now), user::at_epoch(&project.id, user.id, user.credential_epoch)];
-    // A grant that already contains these scopes is written again only if the user was asked.
+    // A grant that already contains these scopes is written again only if the user was asked for
+    // consent.
     let is_new = given.as_ref().is_some_and(|given| decided.consent || grant.as_ref().is_none_or(|old| old.scopes != given.scopes));
     if let Some(given) = given.filter(|_| is_new) {
         writes.push(stored_grant::replace(&project.id, user.id, grant.as_ref(), &given)?);

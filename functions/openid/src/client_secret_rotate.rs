@@ -1,5 +1,5 @@
 //! `POST /api/v1/internal/oauth-clients/{id}/rotate-secret`: replaces the secret of a confidential
-//! client. By default, the old secret also works for another day.
+//! client. By default, the old secret works for another day.
 
 use api::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
 use api::http::{Json, Route};
@@ -29,7 +29,7 @@ const OVERLAP: SignedDuration = SignedDuration::from_hours(24);
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct ClientSecretRotation {
-    /// How long the old secret still works, in milliseconds: at most 604,800,000 (a week). Default:
+    /// How long the old secret still works, in milliseconds, at most 604,800,000 (a week). Default:
     /// 86,400,000 (a day). With 0, the old secret stops working immediately.
     #[schema(maximum = 604_800_000)]
     expire_previous_in_millis: Option<u32>,

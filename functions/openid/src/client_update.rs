@@ -1,4 +1,4 @@
-//! `PATCH /api/v1/internal/oauth-clients/{id}`: changes a client. For existing sessions, the change
+//! `PATCH /api/v1/internal/oauth-clients/{id}`: changes a client. In existing sessions, the change
 //! takes effect when they next get a token.
 
 use api::http::TableAction::{BatchGetItem, GetItem, UpdateItem};

@@ -1,6 +1,6 @@
 //! `POST /api/v1/auth/oauth2/logouts`: checks the request of a client to sign a user out
-//! (RP-Initiated Logout 1.0 §2), and returns what to ask the user. The end-session endpoint of the
-//! project is a page that calls this operation.
+//! (RP-Initiated Logout 1.0 §2), and tells the page whether to ask the user. The end-session
+//! endpoint of the project is a page that calls this operation.
 //!
 //! Any site can send a browser to that page. So the user is asked to confirm, unless an ID token
 //! proves that the client's session was started in the current session.
@@ -30,7 +30,7 @@ pub const ROUTE: Route = Route::post("openid-logout-begin", "/api/v1/auth/oauth2
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct LogoutRequest {
-    /// The parameters of the request, form-encoded like a query, at most 8 KB.
+    /// The parameters of the request, form-encoded like a query, with at most 8 KB.
     #[schema(example = "id_token_hint=…&post_logout_redirect_uri=…&state=…", max_length = 8192)]
     parameters: String,
 }
@@ -39,11 +39,11 @@ pub struct LogoutRequest {
 pub struct Logout {
     /// The name of the client; `null` if the request names no client.
     client_name: Option<String>,
-    /// Where to send the user afterwards; `null` if the user stays.
+    /// Where to send the user afterwards. `null` if the user stays on the page.
     redirect_url: Option<String>,
     /// Whether the current session may be ended without asking the user.
     is_proved: bool,
-    /// The session of the client, which has to end too; `null` if it is unknown or belongs to
+    /// The session of the client, which has to end too. `null` if it is unknown or belongs to
     /// another user.
     client_session_id: Option<SessionId>,
 }

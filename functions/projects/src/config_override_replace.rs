@@ -27,7 +27,7 @@ pub struct NewConfig {
     /// A JSON object as text. Its keys can be dotted paths.
     #[schema(example = r#"{"auth.password.allowSignIn":true}"#)]
     config_string: String,
-    /// Where the configuration comes from. Required for the level `branch`, ignored for other
+    /// Where the configuration comes from. Required for the level `branch`, and ignored for other
     /// levels.
     source: Option<ConfigSource>,
 }

@@ -1,8 +1,8 @@
 //! `GET /api/v1/internal/audit-log`: lists the events of the project and its accounts, newest
 //! first, as pages or as JSON lines.
 //!
-//! The entries of a project are read day by day, those of a user from an index. A search reads a
-//! limited number of entries per page, so a page may be short or empty and still have a
+//! The entries of a project are read day by day, and those of a user from an index. A search reads
+//! a limited number of entries per page, so a page may be short or empty and still have a
 //! `next_cursor`. Following the cursors finds every match.
 
 use std::str::FromStr;

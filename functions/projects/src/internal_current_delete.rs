@@ -3,7 +3,7 @@
 //! that number of seconds.
 //!
 //! A worker deletes the data, which may take longer than a request. The header identifies the
-//! project; to prevent mistakes, the body can repeat the project's id.
+//! project. To prevent mistakes, the body can repeat the project's id.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, PutItem};
 use api::http::{Json, Route};
@@ -25,7 +25,7 @@ pub const ROUTE: Route = Route::delete("projects-internal-current-delete", "/api
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct DeleteProject {
-    /// The id of the project; must match the header.
+    /// The id of the project, which must match the header.
     project_id: Option<String>,
 }
 

@@ -34,11 +34,11 @@ pub struct ProjectsQuery {
     cursor: Option<String>,
 }
 
-/// A position in the list: the time when the caller joined the team, in milliseconds, the team and
-/// the project.
+/// A position in the list, which consists of the time when the caller joined the team, in
+/// milliseconds, the team and the project.
 type Place = (i64, TeamId, ProjectId);
 
-/// The number of teams whose projects are looked up at once, and of projects in the first read.
+/// The number of teams whose projects are looked up at once, and of projects that are read first.
 const AT_ONCE: usize = 10;
 /// The maximum number of projects that are read at once.
 const MAX_AT_ONCE: usize = 100;
@@ -75,7 +75,7 @@ pub async fn handle(
                 items.push(item);
                 last = Some(place.clone());
             }
-            // A project takes up to 400 KB, so the next read fetches as many projects as would fit
+            // A project takes up to 400 KB. So the next read fetches as many projects as would fit
             // on a page if they were as large as the previous ones.
             at_once = (page::MAX_BYTES * items.len() / bytes.max(1)).clamp(1, MAX_AT_ONCE);
             rest = later;

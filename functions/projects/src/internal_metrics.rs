@@ -43,11 +43,13 @@ pub struct MetricsQuery {
 
 #[derive(Serialize, ToSchema)]
 pub struct Metrics {
-    /// When the users were last counted one by one; later changes are added. `null` if they were
-    /// never counted. The totals then contain only the changes since the project's audit log began.
+    /// When the users were last counted one by one. Later changes are added to that count. `null`
+    /// if they were never counted. The totals then contain only the changes since the project's
+    /// audit log began.
     #[schema(value_type = Option<i64>)]
     counted_at_millis: Option<Millis>,
-    /// The number of users who have signed up; with `include_anonymous`, also of anonymous users.
+    /// The number of users who have signed up. With `include_anonymous`, anonymous users are
+    /// included.
     total_users: u64,
     /// Sign-ups in the last 30 days, by day.
     daily_users: Vec<Point>,
@@ -60,7 +62,7 @@ pub struct Metrics {
     recently_registered: Vec<ServerUser>,
     /// The five users who most recently signed in or changed something, within the last seven days.
     recently_active: Vec<ServerUser>,
-    /// The sign-in methods, in descending order of their number of users.
+    /// The sign-in methods, in descending order of their numbers of users.
     login_methods: Vec<LoginMethod>,
     auth_overview: AuthOverview,
     email_overview: EmailOverview,
@@ -82,7 +84,7 @@ pub struct LoginMethod {
 pub struct AuthOverview {
     /// The number of users with a verified primary email address.
     verified_users: u64,
-    /// The number of other users who have signed up.
+    /// The number of all other users who have signed up.
     unverified_users: u64,
     /// The number of users who have not signed up yet.
     anonymous_users: u64,

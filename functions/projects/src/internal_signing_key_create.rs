@@ -1,5 +1,5 @@
 //! `POST /api/v1/internal/signing-keys`: creates an RSA key that can sign access tokens of the
-//! project, either the first one or the successor of an existing key.
+//! project. It is either the first key or the successor of an existing key.
 //!
 //! A new key is published three hours before it is used, and its predecessor stays published for
 //! three hours afterwards. So verifiers that cache keys never reject a token.
@@ -26,20 +26,20 @@ pub const ROUTE: Route = Route::post("projects-internal-signing-key-create", "/a
     .table(&[BatchGetItem, UpdateItem])
     .errors(&[ErrorCode::SigningKeyTooNew]);
 
-/// The size of a key in bits, the smallest with which ring signs.
+/// The size of a key in bits, which is the smallest that ring supports for signing.
 const BITS: usize = 2048;
 
-/// A process generates only one key at a time, because that keeps a core busy, and many
-/// administrators must not take the processors from users.
+/// A process generates only one key at a time, because that keeps a core busy. Many administrators
+/// must not be able to take the processors from users.
 static TURN: Semaphore = Semaphore::const_new(1);
 
 #[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct NewSigningKey {
-    /// Whether the new key replaces all existing keys immediately, because they have leaked. Tokens
-    /// signed with the replaced keys are rejected within a minute; users get new tokens with their
-    /// refresh tokens. Default: `false`.
+    /// Whether the new key replaces all existing keys immediately, for example because they have
+    /// leaked. Tokens signed with the replaced keys are rejected within a minute. Users get new
+    /// tokens with their refresh tokens. Default: `false`.
     #[deserr(default)]
     revoke_previous: bool,
 }

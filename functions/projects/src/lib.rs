@@ -1,5 +1,5 @@
-//! Projects: creation, transfer and deletion; settings, API keys, audit log and figures; public
-//! keys and metadata of the token issuer; and origins of passkeys.
+//! Operations on projects: creation, transfer and deletion; settings, API keys, audit log and
+//! figures; public keys and metadata of the token issuer; and origins of passkeys.
 
 pub mod api_key_create;
 pub mod api_key_list;

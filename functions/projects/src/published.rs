@@ -1,4 +1,4 @@
-//! Shared by the public documents of a project, which exist as long as the project does, and can be
+//! Shared by the public documents of a project. They exist as long as the project does, and can be
 //! cached for an hour.
 
 use errors::{Error, KnownError};

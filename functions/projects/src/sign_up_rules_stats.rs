@@ -29,7 +29,7 @@ pub struct RuleStats {
     analytics_hours: i64,
     /// The number of matches of all rules in the last 48 hours.
     total_triggers: u64,
-    /// The same number, by the rule's action at the time of the match.
+    /// The same number, divided by the rule's action at the time of the match.
     triggers_by_action: ByAction,
 }
 

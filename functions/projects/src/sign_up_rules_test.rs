@@ -23,16 +23,16 @@ pub const ROUTE: Route = Route::post("projects-sign-up-rules-test", "/api/v1/int
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct ImaginedSignUp {
-    /// The email address; `null` for a sign-up without an email address.
+    /// The email address. `null` for a sign-up without an email address.
     email: Option<Email>,
     auth_method: Method,
-    /// The provider's id for an `oauth` sign-up; otherwise `null`. Conditions see an empty text
-    /// instead of an invalid id.
+    /// The provider's id for an `oauth` sign-up, and `null` for any other sign-up. For an invalid
+    /// id, conditions see an empty text.
     oauth_provider: Option<String>,
-    /// ISO 3166-1 alpha-2; `null` if the country is unknown.
+    /// ISO 3166-1 alpha-2. `null` if the country is unknown.
     #[schema(value_type = Option<String>, example = "DE")]
     country_code: Option<CountryCode>,
-    /// The result of the bot challenge, which is repeated in the response; conditions do not see
+    /// The result of the bot challenge, which is repeated in the response. Conditions do not see
     /// it.
     #[deserr(default)]
     turnstile_result: ChallengeResult,
@@ -67,7 +67,7 @@ pub enum ChallengeResult {
 #[derive(Serialize, ToSchema)]
 pub struct TestResult {
     context: TestContext,
-    /// The results of the rules in the order of evaluation, up to the deciding rule.
+    /// The results of the rules in the order in which they are evaluated, up to the deciding rule.
     evaluations: Vec<RuleResult>,
     /// What would happen to the sign-up.
     outcome: TestOutcome,
@@ -77,13 +77,13 @@ pub struct TestResult {
 #[derive(Serialize, ToSchema)]
 pub struct TestContext {
     email: String,
-    /// The part after the `@`; empty if there is no email address.
+    /// The part after the `@`. Empty if there is no email address.
     email_domain: String,
-    /// ISO 3166-1 alpha-2; empty if the country is unknown.
+    /// ISO 3166-1 alpha-2. Empty if the country is unknown.
     country_code: String,
     /// `password`, `otp`, `oauth` or `passkey`.
     auth_method: &'static str,
-    /// The id of the provider if `auth_method` is `oauth`, otherwise empty.
+    /// The id of the provider if `auth_method` is `oauth`, and empty otherwise.
     oauth_provider: String,
     /// The result from the request, which conditions do not see.
     turnstile_result: ChallengeResult,
@@ -102,7 +102,7 @@ pub struct RuleResult {
     /// `matched`, `not_matched`, `disabled` or `error`.
     status: &'static str,
     action: RuleAction,
-    /// Why the condition has no result and counts as false: it cannot be evaluated for these
+    /// Why the condition has no result and counts as false. Either it cannot be evaluated for these
     /// values, or it was skipped because it exceeds the evaluation budget.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
@@ -114,9 +114,9 @@ pub struct TestOutcome {
     should_allow: bool,
     /// `allow`, `reject`, `default-allow` or `default-reject`.
     decision: &'static str,
-    /// The rule that decides; `null` if the project's default action decides.
+    /// The rule that decides. `null` if the project's default action decides.
     decision_rule_id: Option<String>,
-    /// The rule that would restrict the user; `null` if no rule would.
+    /// The rule that would restrict the user. `null` if no rule would.
     restricted_because_of_rule_id: Option<String>,
 }
 

@@ -1,6 +1,6 @@
 //! `POST /api/v1/team-invitations/accept`: adds the signed-in user to a team with an invitation's
-//! code. The invitation must be to one of the user's verified email addresses. Only one of several
-//! concurrent requests succeeds.
+//! code. The invitation must have been sent to one of the user's verified email addresses. Only one
+//! of several concurrent requests succeeds.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Admission, Json, Route};

@@ -1,5 +1,5 @@
-//! `POST /api/v1/team-invitations/accept/details`: returns the team to which an invitation's code
-//! belongs, to a signed-in user who may accept invitations. The request counts as an attempt.
+//! `POST /api/v1/team-invitations/accept/details`: returns the team of an invitation's code to a
+//! signed-in user who may accept invitations. The request counts as an attempt.
 
 use api::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
 use api::http::{Admission, Json, Route};

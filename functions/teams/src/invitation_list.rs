@@ -1,5 +1,5 @@
 //! `GET /api/v1/team-invitations`: lists the open invitations to a team, or to a user's verified
-//! email addresses. For a team, a client needs `$read_members` and `$invite_members`; without a
+//! email addresses. For a team, a client needs `$read_members` and `$invite_members`. Without a
 //! team, it can list only its own user's invitations.
 
 use api::http::TableAction::{BatchGetItem, GetItem, Query};
@@ -45,8 +45,8 @@ pub struct InvitationsQuery {
     /// A user's id, or `me`. Either `user_id` or `team_id` is required.
     user_id: Option<UserRef>,
     /// 1 to 500. Default: 500. A page may contain fewer than `limit` invitations, because
-    /// invitations that are no longer valid are left out. It also ends when its teams and senders
-    /// reach 2 MB.
+    /// invitations that are no longer valid are left out. It also ends when the size of its teams
+    /// and senders reaches 2 MB.
     limit: Option<Limit<500, 500>>,
     /// The `next_cursor` of the previous page.
     cursor: Option<String>,
@@ -97,14 +97,14 @@ pub async fn handle(
 
 async fn to_team(access: &Access<Client>, team: TeamId, after: Option<InvitationId>, limit: usize) -> Result<InvitationsPage, Error> {
     let needed = [System::ReadMembers, System::InviteMembers];
-    // The invitations are read during the permission check, but the result of the check is
-    // evaluated before the result of the read.
+    // The invitations are read during the permission check, but the check's result is evaluated
+    // first.
     let entering = enter(&access.prefetched, access, team, &[], &needed);
     let (entered, invitations) = tokio::join!(entering, access.app.store.invitations_to(&access.project.id, team, after, limit));
     let team = entered?.row.team;
     let (invitations, more) = invitations?;
     let next = invitations.last().map(|invitation| invitation.id).filter(|_| more);
-    // Without this, each invitation on the page would contain a copy of the team's metadata.
+    // If the team contained its metadata, each invitation on the page would repeat it.
     let named = Team::new(team.id, team.display_name, team.created_at);
     Ok((invitations.into_iter().map(|invitation| (invitation, named.clone())).collect(), next))
 }

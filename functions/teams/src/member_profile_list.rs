@@ -33,10 +33,10 @@ pub const ROUTE: Route = Route::get("teams-member-profile-list", "/api/v1/team-m
 #[deserr(deny_unknown_fields)]
 pub struct MemberProfilesQuery {
     team_id: TeamId,
-    /// Only the profile of this user, an id or `me`.
+    /// Selects the profile of one user, by the user's id or `me`.
     user_id: Option<UserRef>,
-    /// 1 to 1,000. Default: 1,000. A page also ends when it reaches 1 MB, or when the users of its
-    /// members reach 2 MB.
+    /// 1 to 1,000. Default: 1,000. A page also ends when it reaches 1 MB, or when the user items of
+    /// its members reach 2 MB.
     limit: Option<Limit<1000, 1000>>,
     /// The `next_cursor` of the previous page.
     cursor: Option<String>,
@@ -56,8 +56,7 @@ pub async fn handle(
     let after = cursors.position(query.cursor.as_deref())?;
     let others: Vec<UserId> = user.into_iter().collect();
     let entering = enter(&access.prefetched, &access, team, &others, needed);
-    // The page is read during the permission check, but the result of the check is evaluated before
-    // the page.
+    // The page is read during the permission check, but the check's result is evaluated first.
     let page = async {
         match user {
             Some(_) => Ok((Vec::new(), false)),

@@ -41,7 +41,7 @@ pub async fn handle(
                 return Err(KnownError::TeamOwnsProjects { team_id: team.to_string() }.into());
             }
             // If the last two members leave at the same time, one of the two requests is rejected,
-            // because its user is the last member.
+            // because its user is then the last member.
             writes.push(team::leave(project, &entered.row));
         }
         app.store.transact(writes).await?;

@@ -33,16 +33,16 @@ pub const ROUTE: Route = Route::get("teams-permission-list", "/api/v1/team-permi
 #[deserr(deny_unknown_fields)]
 pub struct TeamPermissionsQuery {
     team_id: Option<TeamId>,
-    /// A user's id, or `me`. Required with client access; with server access, either `user_id` or
+    /// A user's id, or `me`. Required with client access. With server access, either `user_id` or
     /// `team_id` is required.
     user_id: Option<UserRef>,
     /// Only this permission.
     permission_id: Option<PermissionId>,
     /// Whether to include contained permissions. Default: `false`.
     recursive: Flag,
-    /// The number of members or, for a user, of teams per page, 1 to 10,000. Default: 10,000. A
-    /// page also ends after 1,000 members or teams, when it reaches 1 MB, or when the teams reach 2
-    /// MB.
+    /// The number of members or, for a user, of teams per page, from 1 to 10,000. Default: 10,000.
+    /// A page also ends after 1,000 members or teams, when it reaches 1 MB, or when its teams reach
+    /// 2 MB.
     limit: Option<Limit<10_000, 10_000>>,
     /// The `next_cursor` of the previous page.
     cursor: Option<String>,
@@ -92,9 +92,9 @@ pub async fn handle(
     }
 }
 
-/// The permissions of as many members as fit on a page, and the position of the last of these
-/// members if there are more. If there are more members to read, `next` is the position of the last
-/// member read.
+/// The permissions of as many members as fit on a page. If there are more members, also returns the
+/// position of the last of these members. If there are more members to read, `next` is the position
+/// of the last member read.
 fn fit<P: Copy>(
     members: impl Iterator<Item = (P, MemberRow)>,
     next: Option<P>,

@@ -1,7 +1,7 @@
 //! `GET /api/v1/projects/{project_id}/teams/{team_id}/images/{digest}`: returns an uploaded picture
 //! of a team or one of its members.
 //!
-//! No credentials are needed: as with pictures of users, only callers who could read the team or
+//! No credentials are needed. As with pictures of users, only callers who could read the team or
 //! the member know the URL.
 
 use api::http::Route;

@@ -39,8 +39,8 @@ pub struct TeamsQuery {
     order_by: Option<TeamOrder>,
     /// Whether to list the newest teams first. Default: `false`.
     desc: Flag,
-    /// Only teams whose name contains this text, ignoring case, or the team with this id. A page of
-    /// search results may contain fewer than `limit` teams even if more pages follow.
+    /// Selects teams whose name contains this text, ignoring case, or the team with this id. A page
+    /// of search results may contain fewer than `limit` teams even if more pages follow.
     query: Option<String>,
 }
 
@@ -52,7 +52,7 @@ pub enum TeamOrder {
     CreatedAt,
 }
 
-/// The number of teams that a search reads at once; it reads up to three times as many per page.
+/// The number of teams that a search reads at once. It reads up to three times as many per page.
 const SEARCHED: usize = 1000;
 
 pub async fn handle(access: Access<Client>, Input { query, .. }: Input<IgnoredBody, TeamsQuery>) -> Result<Json<List<TeamView>>, Error> {

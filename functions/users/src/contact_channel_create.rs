@@ -1,6 +1,6 @@
 //! `POST /api/v1/contact-channels`: adds an email address to a user. A sign-in address added by a
-//! client works once it is verified. If several users add the same address, the first user to
-//! verify it gets it. An address added by a server works immediately.
+//! client works once it is verified. If several users add the same address, it belongs to the first
+//! user who verifies it. An address added by a server works immediately.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use api::http::{CreatedJson, NamedItem, Route};
@@ -37,7 +37,7 @@ pub struct CreateContactChannel {
     /// A user's id, or `me`.
     #[schema(value_type = String)]
     user_id: UserRef,
-    /// If a server sends the address, its domain can be any host name, such as `localhost`.
+    /// If a server sets the address, its domain can be any host name, such as `localhost`.
     value: AnyEmail,
     #[deserr(rename = "type")]
     #[schema(rename = "type")]

@@ -25,7 +25,7 @@ pub const ROUTE: Route = Route::get("users-contact-channel-list", "/api/v1/conta
 pub struct ChannelsQuery {
     /// A user's id, or `me`. Required, because the channels of all users cannot be listed.
     user_id: Option<UserRef>,
-    /// Only the channel with this id.
+    /// Selects the channel with this id.
     contact_channel_id: Option<ChannelId>,
 }
 

@@ -35,8 +35,8 @@ pub const ROUTE: Route =
 
 guarded_body! {
     pub struct SendVerificationCode {
-        /// The URL on which the link in the email is based. The link adds the query parameter
-        /// `code`.
+        /// The URL to which the link in the email leads. The parameter `code` is added to its
+        /// query.
         callback_url: RedirectUrl,
     }
 }

@@ -32,8 +32,8 @@ pub const ROUTE: Route = Route::post("users-contact-channel-send-own-code", "/ap
 guarded_body! {
     pub struct SendOwnVerificationCode {
         email: Email,
-        /// The URL on which the link in the email is based. The link adds the query parameter
-        /// `code`.
+        /// The URL to which the link in the email leads. The parameter `code` is added to its
+        /// query.
         callback_url: RedirectUrl,
     }
 }

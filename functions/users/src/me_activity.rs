@@ -2,7 +2,7 @@
 //! page by page. A page may be short or empty even if more pages follow.
 //!
 //! Users see what happened, when, and from where. If an administrator or a server made the change,
-//! users see neither who made it nor from where.
+//! users see neither who made it nor from where it was made.
 
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};
@@ -48,7 +48,7 @@ pub async fn handle(access: Access<Client>, Input { query, .. }: Input<IgnoredBo
         now: access.app.clock.now(),
     };
     // The entries come from an index, so the user in each entry is checked again. Entries without
-    // events, for example about changed metadata, do not interest the user.
+    // events, for example about changed metadata, are of no interest to the user.
     let tells = |entry: &Entry| entry.user_id == Some(user) && !entry.events.is_empty();
     let page = access.app.store.trail(project, listing, tells).await?;
     let next_cursor = cursors.next(page.next.as_ref())?;

@@ -28,7 +28,7 @@ pub const ROUTE: Route = Route::post("users-onboarding-preview", "/api/v1/intern
     .table(&[BatchGetItem, Query])
     .errors(&[ErrorCode::InvalidCursor]);
 
-/// The maximum number of affected users counted by one request, which examines up to three times as
+/// The maximum number of affected users that one request counts. It examines up to three times as
 /// many users.
 const COUNTED: usize = 1000;
 

@@ -1,11 +1,11 @@
 //! `GET /api/v1/users`: lists the users of the project by time of sign-up or last activity, page by
 //! page.
 //!
-//! `starts_with` uses an index of the beginnings of names and addresses, so it is fast however many
-//! users there are. A `query` may match in the middle of a word, where an index does not help. So
-//! the search scans the list, for each page a limited number of users. `starts_with` also scans the
-//! list until the project's index contains all users. A page of a scan may be short or empty and
-//! still have a `next_cursor`. Following the cursors finds every match.
+//! `starts_with` uses an index of the beginnings of names and addresses, so it is fast, however
+//! many users there are. A `query` may match in the middle of a word, where an index does not help.
+//! So the search scans the list, and examines a limited number of users for each page.
+//! `starts_with` also scans the list until the project's index contains all users. A page of a scan
+//! may be short or empty and still have a `next_cursor`. Following the cursors finds every match.
 
 use std::collections::BTreeSet;
 
@@ -51,17 +51,17 @@ pub struct ListQuery {
     order_by: Option<UserOrder>,
     /// Whether to list the latest users first. Default: `false`.
     desc: Option<Param<bool>>,
-    /// Only users whose display name or email addresses contain each word of this text, ignoring
+    /// Selects users whose display name or email addresses contain each word of this text, ignoring
     /// case and accents, or the user with this id. A page of search results may contain fewer than
     /// `limit` users even if more pages follow.
     query: Option<String>,
-    /// Only users with a primary or sign-in email address that begins with this text, with a
+    /// Selects users with a primary or sign-in email address that begins with this text, or with a
     /// display name in which one of the first three words begins with it (ignoring case and
     /// accents), or with this id. The text may contain several words in any order. The users are
-    /// sorted by these addresses and words or, until the index contains all users, by sign-up.
-    /// Cannot be combined with `query`, `order_by`, `desc` or `team_id`.
+    /// sorted by these addresses and words. Until the index contains all users, they are sorted by
+    /// sign-up. Cannot be combined with `query`, `order_by`, `desc` or `team_id`.
     starts_with: Option<String>,
-    /// Only members of this team.
+    /// Selects the members of this team.
     team_id: Option<TeamId>,
     /// Whether to include restricted users. Default: `false`.
     include_restricted: Flag,
@@ -71,10 +71,10 @@ pub struct ListQuery {
     only_anonymous: Flag,
 }
 
-/// The number of users that a search reads at once; it reads up to three times as many per page.
+/// The number of users that a search reads at once. It reads up to three times as many per page.
 const SEARCHED: usize = 1000;
-/// The number of matches that a page of the index reads in addition to one and a quarter times its
-/// limit.
+/// The number of matches that a page of the index reads in addition to one and a quarter times the
+/// page's limit.
 const REPEATED: usize = 10;
 
 pub async fn handle(

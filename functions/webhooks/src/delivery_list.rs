@@ -25,9 +25,9 @@ pub const ROUTE: Route = Route::get("webhooks-delivery-list", "/api/v1/internal/
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct DeliveriesQuery {
-    /// Only deliveries with this status.
+    /// Selects the deliveries with this status.
     status: Option<DeliveryStatus>,
-    /// Only events of this type.
+    /// Selects the events of this type.
     #[schema(value_type = Option<String>, example = "user.created")]
     event_type: Option<EventType>,
     /// 1 to 100. Default: 50.

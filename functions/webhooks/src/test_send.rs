@@ -40,7 +40,7 @@ pub struct SendTest {
 pub struct TestEventResult {
     /// Whether the endpoint accepted the event.
     success: bool,
-    /// Why the endpoint did not accept the event; absent if it did.
+    /// Why the endpoint did not accept the event. Absent if it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     error_message: Option<String>,
 }

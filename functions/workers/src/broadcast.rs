@@ -1,4 +1,4 @@
-//! Expands a broadcast into outbox entries, transaction by transaction.
+//! Expands a broadcast into outbox entries, one transaction after another.
 
 use flows::App;
 use wire::id::{BroadcastId, ProjectId};

@@ -24,9 +24,8 @@ use crate::fail_point::reached;
 const MAX_ATTEMPTS: u32 = 5;
 
 /// Links all entries of a project's trail that are not linked yet, counts them in the project's
-/// figures, and returns the number of entries. Entries that are more than [`OVERLAP`] older than
-/// the last link are linked only if they are not older than `since`. Does nothing for a deleted
-/// project.
+/// figures, and returns their number. Entries older than the last link by more than [`OVERLAP`] are
+/// linked only if they are not older than `since`. Does nothing for a deleted project.
 pub(crate) async fn link(app: &App, project: &ProjectId, since: Option<Timestamp>) -> Result<usize, store::Error> {
     let mut linked = 0;
     // Each attempt continues after the links that other workers have added in the meantime.
@@ -82,7 +81,7 @@ async fn step(app: &App, project: &ProjectId, since: Option<Timestamp>, linked: 
 }
 
 /// Whether an entry must be linked, because it is new and has not expired, or because its count has
-/// risen since it was linked.
+/// risen since the last link.
 fn is_new(entry: &CoveredEntry, covered: Option<&CoveredEntry>, now: Timestamp) -> bool {
     match covered {
         Some(covered) => entry.counts_on(covered),
@@ -90,8 +89,8 @@ fn is_new(entry: &CoveredEntry, covered: Option<&CoveredEntry>, now: Timestamp) 
     }
 }
 
-/// Reports an entry that suggests that someone has changed a trail, in the log and as a metric with
-/// an alarm. `gateway audit verify` finds the same entries.
+/// Reports an entry that suggests that someone has changed a trail, both in the log and as a metric
+/// with an alarm. `gateway audit verify` finds the same entries.
 fn suspect(app: &App, project: &ProjectId, entry: &CoveredEntry, what: &str) {
     tracing::error!(%project, entry = entry.id(), "{what}");
     log::suspect_trail(app);
@@ -113,7 +112,7 @@ impl Links<'_> {
     async fn add(&mut self, day: Date, mut entries: Vec<FreshEntry>) -> Result<(), store::Error> {
         let noted = note_sign_ins(self.app, self.project, &entries).await;
         match noted.and(count_active(self.app, self.project, &entries).await) {
-            // A permanent error must not keep entries from being linked.
+            // A permanent error must not prevent the entries from being linked.
             Err(error @ (Error::Corrupt(_) | Error::Refused(_) | Error::TooMuch(_))) => {
                 tracing::error!(%error, project = %self.project, "the activity of users was not counted, or not noted in full");
             }

@@ -31,9 +31,9 @@ use crate::parties::Parties;
 /// The number of keys in one batch read.
 const READS: usize = 100;
 
-/// The result of rendering an email, successful or not, which is stored in the email's entry.
+/// The result of rendering an email, which may have failed. It is stored in the email's entry.
 pub(crate) struct RenderedEntry {
-    /// The entry, with the sources used, which can be inspected and edited.
+    /// The entry with the sources used, which can be inspected and edited.
     pub(crate) entry: OutboxEntry,
     pub(crate) rendering: Rendering,
     pub(crate) unsubscribe_url: Option<String>,
@@ -57,8 +57,8 @@ impl Letter {
     }
 }
 
-/// An email to send, or the reason why it cannot be rendered, together with its codes, so that they
-/// can be removed from the outcome.
+/// An email to send, or the reason why it cannot be rendered. It includes the codes in the email,
+/// so that they can be removed from the outcome.
 pub(crate) struct OpenedEmail {
     pub(crate) id: EmailId,
     pub(crate) letter: Result<Letter, SendError>,
@@ -100,8 +100,8 @@ pub(crate) async fn open_all(app: &App, parties: &Parties, rows: &[&OutboxRow]) 
     Ok(opened)
 }
 
-/// The stored bodies of one project's entries, in the order of the entries; `None` for entries with
-/// codes or without stored bodies.
+/// The stored bodies of one project's entries, in the order of the entries. `None` for an entry
+/// with codes or without stored bodies.
 async fn stored_bodies(app: &App, rows: &[&OutboxRow]) -> Result<Vec<Option<Body>>, store::Error> {
     let Some(first) = rows.first() else { return Ok(Vec::new()) };
     let now = app.clock.now();
@@ -175,8 +175,8 @@ async fn prepare(app: &App, parties: &Parties, documents: &Documents, row: &Outb
             None if entry.source.builtin.is_none() => {
                 return Ok(PreparedEntry { entry, job: Err(format!("the theme {id} no longer exists: choose another")) });
             }
-            // If a built-in email's theme was deleted, the default theme is used, so that nobody is
-            // locked out.
+            // If the theme of a built-in email was deleted, the default theme is used, so that
+            // nobody is locked out.
             theme => theme.or_else(|| Some(builtin::THEME.to_owned())),
         },
     };
@@ -219,8 +219,8 @@ fn keys(parties: &Parties, row: &OutboxRow) -> impl Iterator<Item = Key> {
     [template_key(&row.project, &row.entry), theme, default].into_iter().flatten()
 }
 
-/// The key of the project's own template, for a built-in email that was not edited; `None` for
-/// other emails.
+/// The key of the project's own template, for a built-in email that was not edited. `None` for any
+/// other email.
 fn template_key(project: &ProjectId, entry: &OutboxEntry) -> Option<Key> {
     let source = &entry.source;
     let mail = source.builtin.filter(|_| source.html.is_none() && source.subject.is_none())?;

@@ -1,8 +1,8 @@
 //! Points at which a test kills the process, to see what a crash leaves behind.
 //!
 //! With `GATELET_STOP_AT=claimed:17`, the worker that reaches the point `claimed` with the 17th
-//! item prints a line to standard error and waits, and the test sends SIGKILL. An item is an email
-//! at this point; at other points, it can be a delivery or an entry of the trail, for example.
+//! item prints a line to standard error and waits. The test then sends SIGKILL. At this point, an
+//! item is an email. At other points, it can be a delivery or an entry of the trail, for example.
 //! Release builds do not contain this code.
 
 #[cfg(debug_assertions)]
@@ -21,7 +21,7 @@ pub(crate) fn reached(place: &str, mails: usize) {
     let before = if wanted == place { COUNT.fetch_add(mails, Ordering::SeqCst) } else { return };
     if (before..before + mails).contains(&(*count - 1)) {
         eprintln!("stopped at {place}");
-        // Requests still run, because tasks waiting for this thread move to another thread.
+        // Requests continue to run, because tasks waiting for this thread move to another thread.
         tokio::task::block_in_place(|| {
             loop {
                 std::thread::park();

@@ -17,8 +17,7 @@ pub struct Event {
     pub deadline: Timestamp,
 }
 
-/// Handles every event of a Lambda with `handle`. `app` is called to create the app from the
-/// environment.
+/// Calls `handle` for every event of a Lambda. `app` creates the app from the environment.
 ///
 /// # Errors
 /// Fails if the app cannot be created, or if Lambda's Runtime API is unavailable. Errors that

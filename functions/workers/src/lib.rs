@@ -2,9 +2,9 @@
 //!
 //! The outbox worker runs in steps, which are started by the table's stream and a schedule on AWS,
 //! or by a task in the gateway. Steps may run in parallel or twice, because their writes are
-//! conditional. A step may also fail to run, because the next step finds the same work. Separate
-//! functions handle SES reports, deletions that take longer than their requests, audit trails
-//! (their hash chains and the figures counted from them), and webhooks.
+//! conditional. A step may also not run at all, because the next step finds the same work. Separate
+//! functions handle webhooks, SES reports, deletions that take longer than their requests, and
+//! audit trails, which means their hash chains and the figures counted from them.
 
 mod broadcast;
 mod chain;

@@ -1,5 +1,5 @@
-//! The outbox worker, which works in steps. A step first starts to render due entries, which are
-//! then put in the queues of their projects. It then starts to serve each queue within the
+//! The outbox worker, which works in steps. A step first starts to render due entries, which then
+//! enter the queues of their projects. Then the step starts to serve each queue within the
 //! project's quota.
 
 use std::pin::pin;
@@ -22,13 +22,13 @@ use crate::preparing::prepare;
 use crate::sending::{counted, serve};
 use crate::turns::Turns;
 
-/// The maximum number of entries per partition that a step starts to prepare, which is doubled if
-/// the entries belong to several projects, and of emails per queue that a step starts to send. The
-/// numbers are small, because urgent emails have to wait for the next step.
+/// The maximum number of entries per partition that a step starts to prepare (twice as many if they
+/// belong to several projects), and of emails per queue that a step starts to send. The numbers are
+/// small, because urgent emails have to wait for the next step.
 const PREPARED: i32 = 50;
 const SENT: i32 = 200;
-/// The maximum time for which a step waits for the entries of projects that are not slow, and again
-/// at its end for all tasks.
+/// The maximum time for which a step waits for the entries of projects that are not slow. At its
+/// end, the step waits for all tasks for up to the same time.
 const STEP: Duration = Duration::from_secs(1);
 /// While this many queues are being served or are waiting, no other queues are read.
 const QUEUES: usize = 256;
@@ -45,8 +45,7 @@ pub struct Outbox<'a> {
     turns: Arc<Turns>,
     /// The tasks in `working`.
     tasks: Vec<Task>,
-    /// The running and waiting tasks, each with the number of entries to be counted by
-    /// [`Self::step`].
+    /// The running and waiting tasks, each with the number that [`Self::step`] counts for it.
     working: FuturesUnordered<BoxFuture<'a, (Task, usize)>>,
     searched: SearchProgress,
     moved: usize,
@@ -54,7 +53,8 @@ pub struct Outbox<'a> {
 
 #[derive(Clone, PartialEq)]
 enum Task {
-    /// Preparing the entries of a project; `true` if the project's emails render slowly.
+    /// Preparing the entries of a project. The flag is `true` if the project's emails render
+    /// slowly.
     Prepare(ProjectId, bool),
     /// Serving a queue.
     Serve(ProjectId, Audience),
@@ -166,7 +166,7 @@ impl Task {
     }
 }
 
-/// Groups due work by project, in the order of each project's first work.
+/// Groups due work by project. The projects are in the order of their first work.
 fn by_project(due: Vec<DueWork>) -> Vec<(ProjectId, Vec<DueWork>)> {
     let mut projects: Vec<(ProjectId, Vec<DueWork>)> = Vec::new();
     for due in due {
@@ -193,9 +193,9 @@ pub async fn drain(app: &App, mailer: &dyn Mailer, until: Timestamp) -> Result<u
     result.map(|()| moved)
 }
 
-/// Like [`drain`], but does nothing if another woken worker is already draining the outbox and will
-/// do this work. A worker may drain the outbox for minutes, while new work arrives many times per
-/// second.
+/// Like [`drain`], but does nothing if another woken worker is already draining the outbox, because
+/// that worker will also do this work. A worker may drain the outbox for minutes, while new work
+/// arrives many times per second.
 pub async fn drain_in_turn(app: &App, mailer: &dyn Mailer, until: Timestamp) -> Result<usize, store::Error> {
     let mut moved = 0;
     if !app.store.begin_outbox_turn(app.clock.now(), until).await? {

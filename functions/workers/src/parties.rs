@@ -1,5 +1,4 @@
-//! The senders and recipients of emails, which are projects and users, read together for many
-//! entries.
+//! The senders and recipients of many entries, which are projects and users, read together.
 
 use std::collections::HashMap;
 
@@ -9,7 +8,7 @@ use model::user::User;
 use store::outbox::OutboxRow;
 use wire::id::{ProjectId, UserId};
 
-/// The projects and users of several entries, when last read.
+/// The projects and users of several entries, as they were when last read.
 #[derive(Default)]
 pub(crate) struct Parties {
     projects: HashMap<ProjectId, SendingProject>,
@@ -28,9 +27,9 @@ impl Parties {
         self.projects.get(id)
     }
 
-    /// The project of an entry, and the user to whom its email goes. Each is `None` if it does not
-    /// exist; the user is also `None` if the email does not go to a user. If the entry was edited
-    /// after [`Self::read`] read the users, the new recipient is read separately.
+    /// The project of an entry, and the user to whom its email goes. Each of them is `None` if it
+    /// does not exist. The user is also `None` if the email does not go to a user. If the entry was
+    /// edited after [`Self::read`] read the users, the new recipient is read separately.
     pub(crate) async fn to(&self, app: &App, row: &OutboxRow) -> Result<(Option<&SendingProject>, Option<User>), store::Error> {
         let user = match row.entry.to.user_id() {
             None => None,

@@ -26,9 +26,9 @@ const EXPANDED: usize = 200;
 /// entries to be rendered before the lease ends, even if several slow projects take turns.
 const SLOW_CHUNK: usize = 2;
 
-/// When it is the project's turn, prepares due entries, expands due broadcasts, and returns how
-/// many entries were advanced or created. After [`SHARE`], the remaining work stays due, so that
-/// other projects get their turn.
+/// When it is the project's turn, prepares due entries and expands due broadcasts. Returns how many
+/// entries were advanced or created. After [`SHARE`], the remaining work stays due, so that other
+/// projects get their turn.
 pub(crate) async fn prepare(
     app: &App,
     turns: &Turns,
@@ -88,8 +88,8 @@ async fn advance(app: &App, parties: &Parties, rows: Vec<OutboxRow>) -> usize {
 }
 
 /// Claims entries, and renders their emails. If an entry is edited in the meantime, its version
-/// changes and the outdated rendering is discarded. Entries that were not rendered because other
-/// entries took too long become due again.
+/// changes and the outdated rendering is discarded. Entries that were not rendered, because other
+/// entries took too long, become due again.
 async fn render(app: &App, parties: &Parties, claims: Vec<OutboxMove>) -> Result<usize, store::Error> {
     reached("preparing", claims.len());
     let rows = app.store.move_outbox_entries(claims).await?;
@@ -123,15 +123,15 @@ async fn render(app: &App, parties: &Parties, claims: Vec<OutboxMove>) -> Result
     Ok(count)
 }
 
-/// Claimed entries with their notices counted.
+/// Claimed entries, after their notices have been counted.
 #[derive(Default)]
 struct CountedEntries {
     /// The entries to render.
     rows: Vec<OutboxRow>,
-    /// The same entries as they are in the table, because the changes from counting are only
-    /// written together with the rendering.
+    /// The same entries as in the table. Changes made by counting are written only together with
+    /// the rendering.
     stored: Vec<OutboxEntry>,
-    /// The changes to entries of notices that another notice covers.
+    /// The new states of notices that another notice covers.
     folded: Vec<OutboxMove>,
 }
 

@@ -1,6 +1,7 @@
-//! Counts the users and teams of a project one by one, if the project is older than its counters,
-//! its totals are wrong, or its lists of users are incomplete. The recount also adds missing users
-//! to the list by last activity, and each user's words to the index of the beginnings of words.
+//! Counts the users and teams of a project one by one. This is done if the project is older than
+//! its counters, its totals are wrong, or its lists of users are incomplete. A recount also adds
+//! missing users to the list by last activity, and the words of each user to the index of the
+//! beginnings of words.
 
 use std::collections::BTreeSet;
 
@@ -14,18 +15,18 @@ use wire::id::{ProjectId, UserId};
 
 use crate::chain;
 
-/// The maximum number of users that the worker counts without a request, in a project whose users
+/// The maximum number of users that the worker counts of its own accord, in a project whose users
 /// were never counted or whose lists are incomplete.
 pub const MAX_USERS: usize = 2000;
 /// How often changed accounts are read again before a recount gives up.
 const MAX_ATTEMPTS: u32 = 10;
 /// The number of audit trail entries read at once.
 const READ: usize = 500;
-/// If a change began within this time before the list of users was read, the change may be missing
-/// from the list. The time exceeds the longest request plus the clock skew between two instances.
+/// Changes that began less than this time before the list of users was read may be missing from the
+/// list. The time is longer than the longest request plus the clock skew between two instances.
 const BEFORE: SignedDuration = SignedDuration::from_mins(2);
 
-/// Recounts the users and teams of a project with at most `max` users; `None` if there are more
+/// Recounts the users and teams of a project with at most `max` users. `None` if there are more
 /// users. The result is exact even if requests change accounts in the meantime. Fails with
 /// [`store::Error::Contended`] if accounts change faster than they can be read.
 pub async fn totals(app: &App, project: &ProjectId, max: usize) -> Result<Option<Tally>, store::Error> {
@@ -45,7 +46,7 @@ pub async fn totals(app: &App, project: &ProjectId, max: usize) -> Result<Option
     Ok(Some(tally))
 }
 
-/// The users in all entries since `since` that contain a change to a total.
+/// The users in all entries since `since` that change a total.
 async fn changed_since(app: &App, project: &ProjectId, since: Timestamp) -> Result<Vec<UserId>, store::Error> {
     let (mut users, mut after) = (BTreeSet::new(), None::<String>);
     loop {

@@ -1,7 +1,7 @@
 //! Handles SES events from EventBridge, which advance outbox entries.
 //!
 //! The tags of an email identify the attempt to which a report belongs. Reports may arrive late, in
-//! any order, and repeatedly; only new facts are added to the entry ([`model::outbox::reports`]).
+//! any order, and repeatedly. Only new facts are added to the entry ([`model::outbox::reports`]).
 
 use email::send::tags;
 use flows::App;

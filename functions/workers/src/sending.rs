@@ -32,10 +32,10 @@ use crate::tokens::Tokens;
 use crate::turns::{CHUNK, COOLDOWN, SHARE, Turns};
 
 const MAX_SETTLE_RETRIES: u32 = 5;
-/// The number of parallel tasks: while one task waits for the table, others render or send.
+/// The number of parallel tasks. While one task waits for the table, others render or send.
 const PARALLEL: usize = 3;
 
-/// The number of entries that a task has advanced or created; zero if the task failed. The
+/// The number of entries that a task has advanced or created. Zero if the task failed. The
 /// remaining entries of a failed task stay due for a later step.
 pub(crate) fn counted(result: Result<usize, store::Error>) -> usize {
     result.inspect_err(|error| tracing::warn!(%error, "a task of the outbox failed; its entries stay due")).unwrap_or(0)
@@ -51,13 +51,13 @@ pub(crate) async fn moved(app: &App, moves: Vec<OutboxMove>) -> Result<usize, st
     Ok(app.store.move_outbox_entries(moves).await?.len())
 }
 
-/// When it is the queue's turn, sends as many of its first emails as the project may send now, and
-/// returns how many emails were claimed or skipped. A claimed email counts once for each of its
+/// When it is the queue's turn, sends as many of its first emails as the project may send now.
+/// Returns how many emails were claimed or skipped. A claimed email counts once for each of its
 /// addresses. Emails with expired codes are skipped. A project's own mail server gets at most
 /// [`CONNECTIONS`] emails of the queue at the same time. After [`SHARE`], the remaining emails stay
-/// queued. They also stay queued once the mail service stops accepting emails. The turn then ends
-/// after [`COOLDOWN`], refused emails do not count, and their tokens are returned. From then on, a
-/// turn begins with a single email, and continues only if the mail service accepts it
+/// queued. They also stay queued if the mail service stops accepting emails. The turn then ends
+/// after [`COOLDOWN`]. Refused emails do not count, and their tokens are returned. From then on, a
+/// turn begins with a single email. It continues only if the mail service accepts that email
 /// ([`Mailer::is_refused`]).
 pub(crate) async fn serve(app: &App, mailer: &dyn Mailer, turns: &Turns, queue: &Queue, until: Timestamp) -> Result<usize, store::Error> {
     let Queue { project, entries, .. } = queue;
@@ -82,8 +82,8 @@ pub(crate) async fn serve(app: &App, mailer: &dyn Mailer, turns: &Turns, queue: 
         }
         let rows = app.store.outbox_rows(chunk).await?;
         let parties = &Parties::read(app, &rows).await?;
-        // If the project's mail server was added or removed in the meantime, this turn belongs to
-        // the wrong sender.
+        // If the project's mail server was added or removed in the meantime, this turn is for the
+        // wrong sender.
         if has_server(parties.project(project)) != is_own {
             break;
         }
@@ -135,7 +135,7 @@ struct SendingRun<'a> {
 /// available at the same time are written together.
 async fn send_all(sending: &SendingRun<'_>, mut claims: Vec<OutboxMove>) -> Result<usize, store::Error> {
     let SendingRun { app, parties, until, .. } = *sending;
-    // Rendering may be slow, so it is done before the claim: an edit in the meantime takes
+    // Rendering may be slow, so it is done before the claim. An edit in the meantime takes
     // precedence.
     let queued: Vec<&OutboxRow> = claims.iter().map(|claim| &claim.row).collect();
     let mut opened = content::open_all(app, parties, &queued).await?;
@@ -235,7 +235,7 @@ fn recipients(entry: &OutboxEntry, user: Option<&User>) -> Result<Vec<Email>, Sk
     if emails.is_empty() { Err(SkippedReason::NoEmailProvided) } else { Ok(emails) }
 }
 
-/// The sender of a project's emails, and the project's own mail server, if any.
+/// The sender of a project's emails and, if there is one, the project's own mail server.
 struct Envelope {
     from: Sender,
     server: Option<Server>,

@@ -1,4 +1,4 @@
-//! The tokens of a project's quota that are needed to serve one of the project's queues.
+//! The tokens of a project's quota that are taken to serve one of the project's queues.
 
 use flows::App;
 use model::outbox::quota::tokens;
@@ -19,8 +19,8 @@ fn small(count: usize) -> u32 {
 }
 
 impl<'a> Tokens<'a> {
-    /// Takes up to one token for each email in the queue or, if there is no quota, exactly one for
-    /// each.
+    /// Takes up to one token for each email in the queue. If there is no quota, takes exactly one
+    /// for each.
     pub(crate) async fn take(app: &'a App, queue: &'a Queue) -> Result<Self, store::Error> {
         let mut tokens = Self { app, queue, taken: 0, left: 0 };
         tokens.take_more(queue.entries.len()).await?;
@@ -43,9 +43,9 @@ impl<'a> Tokens<'a> {
         self.left
     }
 
-    /// Spends tokens on as many of the first of these emails as may be sent now, and returns those
-    /// emails. An email to several addresses costs more tokens. If the bucket has too few, the
-    /// project owes the rest.
+    /// Spends tokens on the first of these emails, as far as they may be sent now, and returns
+    /// those emails. An email to several addresses costs more tokens. If the bucket has too few,
+    /// the project owes the rest.
     pub(crate) async fn spend(&mut self, mut claims: Vec<OutboxMove>) -> Result<Vec<OutboxMove>, store::Error> {
         let cost: usize = claims.iter().map(|claim| tokens(&claim.row.entry)).sum();
         if cost > self.left {
@@ -66,9 +66,9 @@ impl<'a> Tokens<'a> {
         Ok(claims)
     }
 
-    /// Returns the tokens of emails that were not sent, for example because they had expired, were
-    /// edited or claimed by another worker in the meantime, the time was up or their task failed.
-    /// `sent` counts an email once for each of its addresses.
+    /// Returns the tokens of emails that were not sent. This happens, for example, if they had
+    /// expired, were edited or claimed by another worker in the meantime, the time was up, or their
+    /// task failed. `sent` counts an email once for each of its addresses.
     pub(crate) async fn give_back(self, sent: usize) -> Result<(), store::Error> {
         let left = small(self.taken.saturating_sub(sent));
         if left > 0 && self.app.settings.mails_per_hour.is_some() {

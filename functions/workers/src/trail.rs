@@ -1,7 +1,7 @@
-//! Adds the entries of a project's audit trail to its hash chain after they are written, and counts
-//! them in the project's figures.
+//! Adds the entries of a project's audit trail to its hash chain after they have been written, and
+//! counts them in the project's figures.
 //!
-//! A step is started when there are new entries, by the table's stream on AWS, or by a task in the
+//! When there are new entries, a step is started by the table's stream on AWS, or by a task in the
 //! gateway. If there are no new entries, no step runs.
 
 use std::collections::BTreeMap;
@@ -21,12 +21,14 @@ use crate::{chain, recount};
 
 /// The number of carried entries in a batch that are added at the same time.
 const SIDE_BY_SIDE: usize = 16;
-/// Carried entries that are older cannot come from the stream, which keeps changes for a day.
+/// Carried entries that are older than this cannot come from the stream, which keeps changes for a
+/// day.
 const MAX_DELAY: SignedDuration = SignedDuration::from_hours(25);
-/// How long to retry a batch in which one project cannot be linked, while the other projects wait.
+/// How long to retry a batch if one of its projects cannot be linked. Meanwhile, the other projects
+/// wait.
 const MAX_RETRIES: SignedDuration = SignedDuration::from_hours(1);
 
-/// Adds the entries carried by sessions and codes in a stream event to their trails, and links the
+/// Adds the entries that sessions and codes in a stream event carry to their trails, and links the
 /// new entries of all projects in the event. Returns the number of entries linked.
 ///
 /// If this fails, the stream delivers the batch again. An entry that cannot be added always fails
@@ -35,7 +37,7 @@ const MAX_RETRIES: SignedDuration = SignedDuration::from_hours(1);
 pub async fn process(app: &App, event: &Value) -> Result<usize, store::Error> {
     let records = records(event);
     let began_at = records.first().map_or(Timestamp::MAX, |record| record.at);
-    // The event only says which projects have new entries; the table shows which entries are not
+    // The event shows only which projects have new entries. The table shows which entries are not
     // linked.
     let mut since: BTreeMap<ProjectId, Option<Timestamp>> =
         records.iter().filter_map(|record| Some((project_of(&record.key.pk)?, None))).collect();
@@ -55,9 +57,8 @@ pub async fn process_carried(app: &App, event: &Value) -> Result<(), store::Erro
     Ok(())
 }
 
-/// Links the new entries of these projects, for each project from the given time on
-/// ([`link_since`]). Returns the number of entries linked and the last error; all errors are
-/// logged.
+/// Links the new entries of these projects, each from the given time on ([`link_since`]). Returns
+/// the number of entries linked and the last error. All errors are logged.
 async fn link_all(app: &App, since: BTreeMap<ProjectId, Option<Timestamp>>) -> (usize, Option<store::Error>) {
     let (mut linked, mut failed) = (0, None);
     for (project, since) in since {
@@ -72,7 +73,7 @@ async fn link_all(app: &App, since: BTreeMap<ProjectId, Option<Timestamp>>) -> (
     (linked, failed)
 }
 
-/// Adds the entries carried by changes to the trails of projects that still exist, and returns the
+/// Adds the entries that changes carry to the trails of projects that still exist, and returns the
 /// time of each project's first entry.
 async fn add_carried(app: &App, records: Vec<Record>) -> Result<BTreeMap<ProjectId, Option<Timestamp>>, store::Error> {
     let read = |record: Record| {
@@ -103,14 +104,14 @@ async fn add_carried(app: &App, records: Vec<Record>) -> Result<BTreeMap<Project
 /// Links all entries of a project's trail that are not linked yet, and returns the number of
 /// entries. Does nothing for a deleted project.
 ///
-/// Also updates the project's figures (`crate::counting`). If entries were linked, and the project
-/// was never counted or its lists of users are incomplete, also counts and lists all its users,
-/// unless there are more than [`MAX_USERS`](recount::MAX_USERS).
+/// Also updates the project's figures (`crate::counting`). If entries were linked, may also count
+/// and list all users of the project. This is done if the project was never counted or its lists of
+/// users are incomplete, unless there are more users than [`MAX_USERS`](recount::MAX_USERS).
 pub async fn link(app: &App, project: &ProjectId) -> Result<usize, store::Error> {
     link_since(app, project, None).await
 }
 
-/// Like [`link`]. If there is a time `since`, entries from then on are linked even if later entries
+/// Like [`link`]. If `since` is set, entries from that time on are linked even if later entries
 /// already have links, because the earlier ones were added late.
 async fn link_since(app: &App, project: &ProjectId, since: Option<Timestamp>) -> Result<usize, store::Error> {
     let linked = chain::link(app, project, since).await?;
@@ -121,8 +122,8 @@ async fn link_since(app: &App, project: &ProjectId, since: Option<Timestamp>) ->
         let is_large = totals.counted_at.is_some() && totals.users() > recount::MAX_USERS;
         let counted = if is_large { Ok(None) } else { recount::totals(app, project, recount::MAX_USERS).await };
         match counted {
-            // A failed count must not keep entries from being linked. The next link tries to count
-            // again.
+            // A failed count must not keep entries from being linked. The next link tries again to
+            // count them.
             Err(error) => tracing::warn!(%error, %project, "the users of a project were not counted"),
             Ok(None) => tracing::warn!(%project, "a project has too many users to be counted here: run `gateway metrics recount`"),
             Ok(Some(_)) => {}

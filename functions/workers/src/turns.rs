@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-/// The number of entries that are read at once, with their projects and users. The limit exists
+/// The number of entries that are read at once, with their projects and users. It is limited
 /// because a batch read has at most a hundred keys.
 pub(crate) const CHUNK: usize = 50;
-/// The maximum number of queues that are served at the same time for projects with their own mail
-/// server. It is limited because emails are in memory while they are sent.
+/// The maximum number of queues that are served at the same time for projects that have their own
+/// mail server. It is limited because emails are in memory while they are sent.
 const OWN: usize = 16;
 /// The maximum number of entries being prepared at the same time, and therefore in memory.
 const PREPARED: usize = 100;
@@ -16,7 +16,7 @@ const PREPARED: usize = 100;
 /// sent through the deployment's sender, at the same time. Slow projects wait for the same
 /// renderer.
 const SLOW: usize = 4;
-/// After this time, a task does not start another chunk, so that other tasks get their turn.
+/// After this time, a task does not start another chunk, so that other tasks get a turn.
 pub(crate) const SHARE: Duration = Duration::from_secs(1);
 /// How long the deployment's sender pauses if the mail service stops accepting emails.
 pub(crate) const COOLDOWN: Duration = Duration::from_secs(1);
@@ -38,14 +38,14 @@ impl Turns {
         Self { prepare, slow, deployments, own }
     }
 
-    /// A project's turn to prepare this many entries; `None` after [`Self::end`].
+    /// A project's turn to prepare this many entries. `None` after [`Self::end`].
     pub(crate) async fn to_prepare(&self, entries: usize, is_slow: bool) -> Option<SemaphorePermit<'_>> {
         let (turns, count) = if is_slow { (&self.slow, 1) } else { (&self.prepare, entries.clamp(1, CHUNK)) };
         turns.acquire_many(u32::try_from(count).unwrap_or(1)).await.ok()
     }
 
-    /// From now on, tasks get no more turns and do not start further chunks. Chunks that have
-    /// already started are still prepared, or claimed and sent.
+    /// From now on, tasks get no more turns and start no more chunks. Chunks that have already
+    /// started are still prepared, or claimed and sent.
     pub(crate) fn end(&self) {
         for turns in [&self.prepare, &self.slow, &self.deployments, &self.own] {
             turns.close();

@@ -9,7 +9,7 @@ use aws_smithy_types::body::SdkBody;
 use tokio::time::timeout;
 use wire::environment::{Error, variable};
 
-/// How long starting the function may take.
+/// The maximum time for starting the function.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Starts a function.
@@ -19,9 +19,9 @@ pub struct Wake {
 }
 
 impl Wake {
-    /// Returns the starter of the function named in the environment variable `name`. It is `None`
-    /// if the variable is not set, so that only the schedule starts the function. Fails if an AWS
-    /// setting is missing, or if the file in `SSL_CERT_FILE` cannot be read or parsed.
+    /// Returns the starter for the function named in the environment variable `name`. If the
+    /// variable is not set, returns `None`, and only the schedule starts the function. Fails if an
+    /// AWS setting is missing, or if the file in `SSL_CERT_FILE` cannot be read or parsed.
     pub fn from_env(name: &'static str) -> Result<Option<Self>, Error> {
         let Some(function) = variable(name) else { return Ok(None) };
         let client = Client::new(Endpoint::from_env(Service::Lambda)?, AwsHttp::from_env()?);

@@ -40,8 +40,7 @@ async fn an_owner_token_grants_every_access_type_without_a_key() {
     // A key sent with the token is ignored.
     let caller = with_token(&app, &project, "server", token).with("x-stack-secret-server-key", "ssk_wrong");
     assert_eq!(caller.get("/api/v1/users").await.status(), 200);
-    // The new user is in the owner's project and not in `internal`, whose only user is still the
-    // owner.
+    // The new user is in the owner's project. The only user in `internal` is still the owner.
     let made = caller.post("/api/v1/users", json!({ "primary_email": "bob@example.com" })).await;
     assert_eq!(made.status(), 201, "{}", made.text());
     let count = |answer: support::Answer| answer.json()["items"].as_array().unwrap().len();
@@ -58,7 +57,7 @@ async fn a_user_outside_the_owning_team_gets_no_access() {
     let (ada, bob) = (Owner::sign_up(&app, &internal, "ada@example.com").await, Owner::sign_up(&app, &internal, "bob@example.com").await);
     let project = ada.project("Notes").await;
     assert_refused(&app, &project, &bob.user.access_token, "ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN").await;
-    // Neither `internal` nor a project created without an owner has an owner.
+    // The project `internal` has no owner, and neither has a project created without one.
     assert_refused(&app, app.project_id().as_str(), &ada.user.access_token, "ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN").await;
     assert_refused(&app, "internal", &ada.user.access_token, "ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN").await;
 
@@ -73,7 +72,7 @@ async fn a_user_outside_the_owning_team_gets_no_access() {
     assert_refused(&app, &project, &bob.user.access_token, "ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN").await;
     assert!(opens(&app, &project, &ada.user.access_token).await);
 
-    // A team without members also leaves its projects without owners.
+    // If a team has no members, its projects have no owners.
     let membership = format!("/api/v1/team-memberships/{}/{}", ada.team, ada.user.user_id);
     assert_eq!(server.delete(&membership).await.status(), 200);
     assert_refused(&app, &project, &ada.user.access_token, "ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN").await;

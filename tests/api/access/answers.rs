@@ -1,5 +1,5 @@
-//! The parts that all product API responses share (envelope, headers, CORS), and the responses to
-//! unknown paths.
+//! The parts that all product API responses have in common (envelope, headers, CORS), and the
+//! responses to unknown paths.
 
 use std::collections::HashSet;
 

@@ -10,7 +10,8 @@ use crate::teams::team;
 
 const FAMILIES: [&str; 3] = ["x-service-", "x-stack-", "x-hexclave-"];
 
-/// A signed-in client. Each of the client's four headers is from the family at the same position.
+/// A signed-in client. Each of the client's four headers is from the family at the same position of
+/// `families`.
 fn caller(app: &TestApp, families: [&str; 4], access_token: &str) -> Caller {
     let headers = [
         ("project-id", app.project_id().as_str()),

@@ -1,5 +1,5 @@
 //! Access: authentication, whose checks have the same order in every operation, and the parts that
-//! all responses share.
+//! all responses have in common.
 
 mod admin_tokens;
 mod answers;
@@ -35,7 +35,7 @@ const HEADERS: [&str; 11] = [
     "development-override-key",
 ];
 
-/// A request in which faults can be planted.
+/// A request into which faults can be introduced.
 #[derive(Clone)]
 struct FaultyRequest {
     method: &'static str,
@@ -104,8 +104,8 @@ async fn of_two_failures_the_first_is_reported() {
     let app = TestApp::start().await;
     for (index, first) in STEPS.iter().enumerate() {
         for second in &STEPS[index + 1..] {
-            // The fault that is checked first is applied last, so that it remains if both change
-            // the same part of the request.
+            // The fault that is checked first is applied last, so that it remains if both faults
+            // change the same part of the request.
             let answer = (first.spoil)((second.spoil)(FaultyRequest::good(&app))).send().await;
             assert_eq!((answer.status(), answer.code().as_str()), (first.status, first.code), "beside {}", second.code);
         }

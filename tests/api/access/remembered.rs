@@ -1,4 +1,4 @@
-//! A process caches projects and keys, if the operator permits it.
+//! Projects and keys that a process caches, if the operator permits it.
 
 use jiff::SignedDuration;
 use secrecy::ExposeSecret as _;
@@ -19,7 +19,7 @@ async fn remembering() -> TestApp {
     TestApp::start().await.redeployed(|settings| settings.project_cache_seconds = 2)
 }
 
-/// A set of one key of each kind, in the project of `admin`.
+/// A set with one key of each kind, in the project of `admin`.
 async fn new_set(app: &TestApp, admin: &Caller) -> Value {
     let expires = (app.now() + SignedDuration::from_hours(1)).as_millisecond();
     let body = json!({
@@ -51,7 +51,7 @@ async fn refresh(app: &TestApp, key: &str, token: &str) -> Answer {
     app.anonymous().post(TOKEN, body).await
 }
 
-/// The number of items of the project's own partition that were requested in batch reads.
+/// The number of items in the project's own partition that batch reads requested.
 fn read_of_project(app: &TestApp) -> usize {
     let own = format!("\"P#{}\"", app.project_id());
     app.recorder.calls().iter().filter(|(operation, _)| operation == "BatchGetItem").map(|(_, body)| body.matches(&own).count()).sum()

@@ -1,7 +1,7 @@
-//! Combines every kind of code with every event that may happen between its creation and its use:
-//! does the event invalidate the code, and why? Codes that open or change an account are invalid
-//! once the account's credential epoch has changed. Links with which the reader of an address's
-//! emails undoes something are invalid once there is nothing left to undo.
+//! Combines every kind of code with every event that may happen between its creation and its use,
+//! to find out whether the event invalidates the code. Codes that open or change an account are
+//! invalid once the account's credential epoch has changed. Links that let the reader of an
+//! address's emails undo something are invalid once there is nothing left to undo.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -28,7 +28,7 @@ enum Fate {
     Alive,
     /// The code no longer exists.
     Dead,
-    /// The code still exists, but is rejected for another reason.
+    /// The code still exists, but is rejected for a different reason.
     Refused(u16, &'static str),
 }
 
@@ -148,8 +148,8 @@ impl World {
         let after = self.app.rows();
         let changed = before.changed(&after);
         let is_count = |(pk, _): &(String, String)| pk.starts_with("C#");
-        // An invitation is accepted in a new session, which the audit trail records as it records
-        // wrong codes.
+        // An invitation is accepted in a new session. The audit trail records this session, as it
+        // records wrong codes.
         let is_session = |(pk, sk): &(String, String)| kind == Invitation && (sk.starts_with("SESSION#") || pk.starts_with("R#"));
         let is_told = |(pk, _): &(String, String)| matches!(kind, Invitation | Attempt) && pk.contains("#TRAIL#");
         let other: Vec<_> = changed.iter().filter(|key| !is_count(key) && !is_session(key) && !is_told(key)).collect();
@@ -193,8 +193,8 @@ async fn every_event_affects_every_kind_of_code_as_the_table_says() {
             let (world, known) = bases.begin(base).await;
             world.happen(event, &known.later_not_me, &known.codes[&Release]).await;
             let snapshot = world.app.snapshot();
-            // Sign-in attempts require an account with an authenticator app; other codes are tried
-            // on an account without one.
+            // Sign-in attempts require an account with an authenticator app. All other codes are
+            // tried on an account without one.
             for (kind, fate) in KINDS.into_iter().zip(fates).filter(|(kind, _)| (*kind == Attempt) == has_app) {
                 let world = World::of(&known, TestApp::start_from(&snapshot, Limits::off()).await, base);
                 let what = format!("{kind:?} after {event:?} ({why})");
@@ -209,7 +209,7 @@ fn the_table_lists_every_event_once() {
     let mut events: Vec<Event> = FATES.iter().map(|(event, ..)| *event).collect();
     events.sort_unstable();
     events.dedup();
-    // `CreatorProves` is the last event, and its number counts from 0.
+    // `CreatorProves` is the last event, and events are numbered from 0.
     assert_eq!([FATES.len(), events.len()], [CreatorProves as usize + 1; 2]);
 }
 

@@ -1,5 +1,5 @@
-//! Creates an account with a code of every kind, and causes every event that may happen to the
-//! account. [`super::code_matrix`] checks which events invalidate which codes.
+//! Accounts with a code of every kind, and every event that may happen to them.
+//! [`super::code_matrix`] checks which events invalidate which codes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use crate::auth::oauth_callback::{self, exchange, flow, parameter};
 use crate::emails::send;
 use crate::stored;
 
-/// The time between two changes, which determines the order of the emails about them.
+/// The time between two changes, by which the emails about them are ordered.
 const TICK: SignedDuration = SignedDuration::from_secs(1);
 const ADA: &str = "ada@example.com";
 /// A second, verified address of the account.
@@ -107,13 +107,13 @@ pub(super) struct Base {
 impl Base {
     pub(super) const PLAIN: Self = Self { is_proved: true, has_password: true, has_app: false };
 
-    /// The address that gets the codes.
+    /// The address to which the codes are sent.
     fn address(self) -> &'static str {
         if self.is_proved { ADA } else { WORK }
     }
 }
 
-/// The facts shared by all services that start from the snapshot of one account.
+/// The facts that all services started from an account's snapshot share.
 #[derive(Clone)]
 pub(super) struct AccountFacts {
     pub(super) provider: Arc<Provider>,
@@ -140,8 +140,7 @@ fn path(mail: &Mail, part: &str) -> String {
     link.strip_prefix(support::API_URL).unwrap().to_owned()
 }
 
-/// The claims of the linked provider account, which belongs to another person unless [`ADA`] is
-/// verified.
+/// The claims of the provider account, which is another person's unless [`ADA`] is verified.
 fn account_of(base: Base) -> Value {
     if base.is_proved {
         oauth_callback::ada()
@@ -189,8 +188,7 @@ impl World {
         Self { app, provider: Arc::clone(&known.provider), ada: known.ada.clone(), work: known.work.clone(), base }
     }
 
-    /// Creates codes of all kinds ([`Attempt`] only with an app), and the remaining
-    /// [`AccountFacts`].
+    /// Creates codes of all kinds ([`Attempt`] only with an app), and the other facts.
     pub(super) async fn known(&self) -> AccountFacts {
         let mut codes = BTreeMap::new();
         for kind in KINDS.into_iter().filter(|kind| *kind != Attempt || self.base.has_app) {
@@ -324,8 +322,7 @@ impl World {
             }
             Authorization => exchange(app, code).await,
             Invitation => {
-                // The request uses a new session, because the event may have ended earlier
-                // sessions.
+                // The session is new, because the event may have ended earlier sessions.
                 let begun = app.server().post("/api/v1/auth/sessions", json!({ "user_id": self.ada.user_id })).await;
                 let token = if begun.status() == 200 { begun.json()["access_token"].clone() } else { json!(self.ada.access_token) };
                 let caller = app.client().with("x-stack-access-token", token.as_str().unwrap());
@@ -335,7 +332,7 @@ impl World {
         }
     }
 
-    /// Whether the code is reported as valid; `None` for kinds that have no such check.
+    /// Whether the code is reported as valid. `None` for kinds that have no such check.
     pub(super) async fn is_valid(&self, kind: Kind, code: &str) -> Option<bool> {
         let path = match kind {
             SignInLink | SignInTyped => "/api/v1/auth/otp/sign-in/check-code",

@@ -1,6 +1,7 @@
-//! Finds a client's most expensive requests: tries all operations open to clients, with the longest
-//! accepted value in each field of their bodies. The contract test of `docs/operations/attacks.md`
-//! computes an attacker's daily cost from the results in `infra/dearest-requests.md`.
+//! Finds a client's most expensive requests. For this, tries all operations open to clients, with
+//! the longest accepted value in each field of their bodies. The contract test of
+//! `docs/operations/attacks.md` computes an attacker's daily cost from the results in
+//! `infra/dearest-requests.md`.
 
 use std::fmt::Write as _;
 
@@ -22,7 +23,7 @@ use crate::events::{FurnishedWorld, PROJECT, World, name, success};
 /// Dollars per million units, on demand in us-east-1.
 const READ_PRICE: f64 = 0.125;
 const WRITE_PRICE: f64 = 0.625;
-/// The lengths to try, in bytes, the longest first.
+/// The lengths to try, in bytes, starting with the longest.
 const LENGTHS: [usize; 6] = [240_000, 100_000, 32_000, 8_000, 2_000, 250];
 /// The number of rows on the page.
 const ROWS: usize = 12;
@@ -127,7 +128,7 @@ pub(super) fn extend(body: &mut Value, fields: &Map<String, Value>) {
     }
 }
 
-/// What the event costs with these fields; `None` if it does not succeed in this world.
+/// What the event costs with these fields. `None` if it does not succeed in this world.
 async fn consumed(world: &World, event: &str, expected: u16, fields: &Map<String, Value>) -> Option<(usize, ConsumedUnits)> {
     world.app.app.memory.saw(PROJECT);
     let mut bytes = 0;
@@ -145,8 +146,8 @@ async fn consumed(world: &World, event: &str, expected: u16, fields: &Map<String
     (answer.status() == expected).then_some((bytes, consumed))
 }
 
-/// An operation's request with the longest fields, in the world of the events. If that costs more,
-/// the request is made for a user who has as much of everything as is permitted.
+/// An operation's request with the longest fields, in the world of the events. If it costs more,
+/// the same request is made for a user who has as much of everything as is permitted.
 async fn measured(operation: Operation, fields: &Map<String, Value>, rich: &FurnishedWorld) -> Request {
     let (event, expected) = (name(&operation), success(&operation));
     let usual = World::without_providers(Limits::standard()).await;
@@ -158,8 +159,8 @@ async fn measured(operation: Operation, fields: &Map<String, Value>, rich: &Furn
     Request { operation, body, uploads: fields.contains_key("profile_image_url"), consumed }
 }
 
-/// The world of the events, but its user has the longest values, and as many teams with the longest
-/// values as a user may create.
+/// The world of the events, changed so that its user has the longest values, and as many teams with
+/// the longest values as a user may create.
 async fn rich(user: &Map<String, Value>, team: &Map<String, Value>) -> FurnishedWorld {
     let world = World::without_providers(Limits::off()).await;
     assert_eq!(world.send_with("users/me-update", |body| extend(body, user)).await.status(), 200);
@@ -171,7 +172,7 @@ async fn rich(user: &Map<String, Value>, team: &Map<String, Value>) -> Furnished
     world.kept()
 }
 
-/// The operations open to clients with the longest values that their fields accept, and a world
+/// The operations open to clients, with the longest values that their fields accept, and a world
 /// whose user has as many of these values as possible.
 pub(super) struct Search {
     pub(super) operations: Vec<(Operation, Map<String, Value>)>,

@@ -12,8 +12,8 @@ use crate::auth::assert_error;
 use crate::auth::oauth_callback::{self, begin, come_back, error_of, exchange, landed, parameter};
 use crate::stored;
 
-/// A session lifetime that is shorter than the time limit of a flow at the provider, and does not
-/// exceed the lifetime of the code that the app receives.
+/// A session lifetime that is shorter than the time limit of a flow at the provider, and not longer
+/// than the lifetime of the code that the app receives.
 const SHORT: SignedDuration = SignedDuration::from_mins(5);
 
 /// The purpose of the thief's flow.
@@ -186,7 +186,7 @@ async fn an_oauth_flow_of_a_live_session_succeeds() {
     for aim in AIMS {
         let world = World::new(aim, Some(End::Idle)).await;
         let (code, state) = world.begin().await;
-        // The owner's other session, which did not start the flow, ends too.
+        // The owner's other session, which did not start the flow, ends.
         assert_eq!(own(&world.app, &world.owner).delete("/api/v1/auth/sessions/current").await.status(), 200);
         world.app.advance(SHORT - SignedDuration::from_secs(1));
         let url = landed(&come_back(&world.app, &code, &state).await);

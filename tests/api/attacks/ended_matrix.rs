@@ -1,5 +1,5 @@
-//! Calls every operation that authenticates its caller with the access token of a locked-out user:
-//! the session has ended, or the user is restricted, deleted or anonymous. The operations come from
+//! Calls every operation that authenticates its caller, with the access token of a locked-out user.
+//! The session has ended, or the user is restricted, deleted or anonymous. The operations come from
 //! the routes and the requests from the files in `events/`, so new operations are covered
 //! automatically.
 
@@ -22,8 +22,8 @@ const TOKEN: &str = "x-service-access-token";
 /// Events with the access tokens of a user who has a password, and of a user who has none.
 const WITH_PASSWORD: &str = "users/me-read";
 const WITHOUT_PASSWORD: &str = "auth/password-set";
-/// The event of the operation that starts a linking flow; [`begin_link`] adds the parameters for
-/// linking.
+/// The event of the operation that starts a linking flow. The parameters for linking are added by
+/// [`begin_link`].
 const LINK: &str = "auth/oauth-authorize";
 
 /// The ways to lock a user out, with the error for the user's access token.
@@ -100,8 +100,8 @@ async fn put_out(world: &World, token: &str, end: &str) {
             let body = json!({ "old_password": PASSWORD, "new_password": NEW });
             elsewhere().await.post("/api/v1/auth/password/update", body).await
         }
-        // A user without a password cannot change it, so the user's other session signs out
-        // everywhere instead.
+        // A user without a password cannot change it, so the user's other session signs the user
+        // out everywhere instead.
         "password changed by another session" | "signed out everywhere by another session" => {
             elsewhere().await.delete("/api/v1/auth/sessions?user_id=me").await
         }
@@ -150,7 +150,7 @@ async fn begin_link(world: &World, token: &str) -> Answer {
     Answer::read(world.app.answer(request).await).await
 }
 
-/// The project used in the event of the operation.
+/// The project in the event of an operation.
 fn project_of(world: &World, operation: &Operation) -> String {
     world.request(&name(operation)).headers()["x-service-project-id"].to_str().unwrap().to_owned()
 }
@@ -205,7 +205,7 @@ async fn a_signed_out_owner_can_do_nothing_with_projects() {
     }
 }
 
-/// The headers of a request state which kinds of users the request accepts; the published SDK
+/// The headers of a request state which kinds of users the request accepts. The published SDK
 /// always accepts all kinds.
 #[tokio::test]
 async fn a_restricted_user_cannot_write_even_if_the_request_allows_it() {
@@ -236,14 +236,14 @@ async fn a_restricted_user_cannot_write_even_if_the_request_allows_it() {
             assert_eq!(world.app.rows(), before, "{}", operation.route.name);
         }
     }
-    // These are still permitted: signing out, requests that also work without a token, and two
-    // requests that have their own responses for restricted users, namely accepting an invitation
-    // and signing in to a client.
+    // The user can still sign out and make requests that also work without a token. Two requests
+    // have their own responses for restricted users: accepting an invitation, and signing in to a
+    // client.
     assert_eq!(open, BTreeSet::from(OPEN_TO_RESTRICTED));
 }
 
-/// Since the requests succeed here, the requests of the other tests fail only because the user is
-/// locked out.
+/// Since the requests succeed here, those of the other tests fail only because the user is locked
+/// out.
 #[tokio::test]
 async fn the_same_requests_succeed_with_a_live_session() {
     for operation in proving() {

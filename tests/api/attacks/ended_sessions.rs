@@ -47,7 +47,7 @@ async fn channel_of(app: &TestApp, user: &SignedInUser) -> String {
 const ENDS: [&str; 7] =
     ["signed out", "ended by the server", "password updated", "password set by the server", "reset", "expired", "deleted"];
 
-/// A user whose session ended in this way but whose access token has not expired, and the id of the
+/// A user whose session ended in this way while the access token has not expired, and the id of the
 /// user's contact channel.
 async fn ended(app: &TestApp, end: &str) -> (SignedInUser, String) {
     let ada = app.sign_up("ada@example.com").await;

@@ -1,7 +1,7 @@
 //! Proves an address for the first time by every method, in accounts with different earlier
-//! credentials. Afterwards, no earlier credential opens the account, the method of the proof does,
-//! and the address is notified. [`super::first_proof`] tests accounts that have all credentials at
-//! once.
+//! credentials. Afterwards, no earlier credential opens the account, the owner can sign in with the
+//! method of the proof, and the address is notified. [`super::first_proof`] tests accounts that
+//! have all credentials at once.
 
 use Prior::{Address, Authenticator, Named, Password, ProviderAccount, ProviderSignUp, ServerAccount};
 use Proof::{Provided, Reset, SignInLink, SignInTyped};
@@ -34,9 +34,9 @@ enum Prior {
     Named,
     ProviderAccount,
     Authenticator,
-    /// A provider that does not vouch for the address created the account.
+    /// The account was created by a provider that does not vouch for the address.
     ProviderSignUp,
-    /// A server created the account with a password.
+    /// The account was created by a server, with a password.
     ServerAccount,
 }
 
@@ -48,7 +48,7 @@ enum Proof {
     Reset,
     SignInLink,
     SignInTyped,
-    /// Sign-in by a provider that vouches for the address, with `link_method`.
+    /// Sign-in with a provider that vouches for the address, and the merge strategy `link_method`.
     Provided,
 }
 
@@ -59,7 +59,7 @@ struct SquattedAccount {
     app: TestApp,
     provider: Arc<Provider>,
     eve: SignedInUser,
-    /// A code for the pending address; `None` if no address is pending.
+    /// A code for the pending address. `None` if no address is pending.
     verification: Option<String>,
 }
 
@@ -83,7 +83,7 @@ fn eves(email: &str) -> Value {
     json!({ "sub": "acme|666", "email": email, "email_verified": false })
 }
 
-/// The claims of the owner's provider account, in which the provider does or does not vouch for the
+/// The claims of the owner's provider account, in which the provider may or may not vouch for the
 /// address.
 fn adas(email_verified: bool) -> Value {
     json!({ "sub": "acme|1", "email": ADA, "email_verified": email_verified })

@@ -13,7 +13,7 @@ use super::{CHANNELS, NEW, PASSWORD, added, addresses, password_sign_in, reset_c
 use crate::auth::oauth_callback::{self, TOKEN, exchange_of, landed, parameter};
 
 const ADA: &str = "ada@example.com";
-/// Another address of the creator.
+/// A second address of the creator.
 const OTHER: &str = "eve@example.com";
 const SECRET: &str = "MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=";
 const ATTACKERS: &str = "the attacker's battery";
@@ -45,7 +45,7 @@ enum Way {
     Provider,
 }
 
-/// A proof that only lacks the last requests.
+/// A proof of which only the last requests are left.
 #[derive(Clone)]
 enum Proof {
     Posted(&'static str, Value),
@@ -136,9 +136,9 @@ async fn races(way: Way, held: &[HeldPart]) {
     }
 }
 
-/// One round, in which the proof or the action is interrupted after this many calls to the table,
-/// or where it next waits. It continues when the other part is done. Returns the number of calls
-/// before the interruption; `None` if there were fewer calls.
+/// Runs one round, and interrupts the proof or the action after this many calls to the table, or
+/// where it next waits. The interrupted part continues when the other part is done. Returns the
+/// number of calls before the interruption. `None` if there were fewer calls.
 async fn round(world: &World, provider: &Provider, way: Way, number: usize, (held, calls): (HeldPart, usize)) -> Option<usize> {
     let app = &TestApp::start_from(&world.snapshot, Limits::off()).await;
     let proof = match &world.proof {

@@ -14,7 +14,7 @@ const ADA: &str = "ada@example.com";
 const ME: &str = "/api/v1/users/me";
 const SESSIONS: &str = "/api/v1/auth/sessions?user_id=me";
 
-/// How often per hour the creator may invalidate codes.
+/// How many times per hour the creator may invalidate codes.
 const OFTEN_ENOUGH: usize = 5;
 
 /// Invalidates every code of the account, in one of the ways that are open to a user.
@@ -116,8 +116,8 @@ async fn disabling_sign_in_codes_does_not_block_an_address() {
     assert_error(&app.client().post("/api/v1/auth/otp/send-sign-in-code", send).await, 403, "MAGIC_LINK_NOT_ENABLED");
 }
 
-/// If passwords are enabled, a reset can be the first proof of the address, and enables sign-in by
-/// code again.
+/// If passwords are enabled, a reset can be the first proof of the address, and it enables sign-in
+/// by code again.
 #[tokio::test]
 async fn a_reset_proves_an_address_with_disabled_sign_in_codes() {
     let app = TestApp::start().await;

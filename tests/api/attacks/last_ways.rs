@@ -1,5 +1,5 @@
-//! Two concurrent requests each remove one of a user's last two ways to sign in. One request is
-//! refused, whichever ways they are and however they are removed.
+//! Two concurrent requests remove a user's last two ways to sign in, one each. One of the requests
+//! is refused, whichever ways they remove, and however they remove them.
 
 use serde_json::{Value, json};
 use support::provider::Provider;
@@ -66,7 +66,7 @@ async fn user(app: &TestApp, provider: &Provider, (one, other): (Way, Way), numb
     user
 }
 
-/// A user who can sign in at this address with a password, but not with emailed codes.
+/// A user who can sign in with this address and a password, but not with emailed codes.
 async fn with_password(app: &TestApp, email: &str) -> SignedInUser {
     let id = app.sign_in_by_mail(email).await.user_id;
     change(app, &id, json!({ "password": NEW, "otp_auth_enabled": false })).await;

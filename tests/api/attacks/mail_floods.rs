@@ -78,8 +78,8 @@ async fn accounts_at_one_domain_send_it_no_more_than_its_limit() {
         account_with_changes(&app, address, &format!("203.0.{number}.7")).await;
     }
     assert_eq!(reached(&app, &addresses).await, 3);
-    // A code for a stranger at that domain is refused too, but recovering an existing account is
-    // not.
+    // A code for a stranger at that domain is refused too, but an existing account can still be
+    // recovered.
     let code = json!({ "email": "another@victim.example", "callback_url": "http://localhost:3000/x" });
     app.configure(json!({ "config": { "magic_link_enabled": true } })).await;
     app.advance(SignedDuration::from_hours(2));
@@ -131,8 +131,8 @@ async fn sign_ups_and_codes_from_a_network_share_a_limit() {
     assert_eq!(sign_up(3, "198.51.100.1").await.status(), 200);
 }
 
-/// A flood of notices to a mailbox's unproved addresses must not hide a change from the owner of
-/// its proved address.
+/// A flood of notices to unproved addresses of a mailbox must not hide a change from the owner of
+/// the mailbox's proved address.
 #[tokio::test]
 async fn a_flood_does_not_hide_a_change_from_an_owner() {
     let app = TestApp::start_with(without_addresses().with(Rule::SignIn, None).with(Rule::SignInNetwork, None)).await;
@@ -168,8 +168,8 @@ async fn a_sign_in_from_a_new_place_is_reported_to_verified_addresses_only() {
     assert_eq!(app.mails("victim@example.org").await.len(), 1);
 }
 
-/// The published SDK redeems verification codes without a session, so most users verify their
-/// address this way.
+/// The published SDK redeems verification codes without a session. Most users verify their address
+/// in this way.
 async fn verified_without_a_session(app: &TestApp, email: &str) -> SignedInUser {
     let user = app.sign_up(email).await;
     let list = app.signed_in(&user).get("/api/v1/contact-channels?user_id=me").await.json();
@@ -208,7 +208,8 @@ async fn whoever_verified_without_a_session_hears_of_new_places_within_the_limit
     assert_eq!(reached(&app, std::slice::from_ref(&owner.email)).await, before + 4, "three, and one that says it is the last");
 }
 
-/// An entry written by an earlier version contains no count, and is sent.
+/// An entry that was written by an earlier version contains no count. The email is sent
+/// nevertheless.
 #[tokio::test]
 async fn a_notice_of_an_earlier_version_is_sent() {
     let app = TestApp::start_with(Limits::off().with(Rule::SendCodeRecipient, Some(Rate::new(1, 600)))).await;

@@ -1,5 +1,5 @@
-//! "This wasn't me": someone created an account with another person's address, and the recipient of
-//! the verification email removes it from the account.
+//! The link "This wasn't me". Someone created an account with another person's address, and the
+//! recipient of the verification email removes the address from the account.
 
 use jiff::SignedDuration;
 use serde_json::json;

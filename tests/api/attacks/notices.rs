@@ -70,7 +70,7 @@ async fn the_first_notice_undoes_a_complete_takeover() {
     assert_eq!(own.patch("/api/v1/users/me", json!({ "totp_secret_base64": SECRET })).await.status(), 200);
     assert_eq!(own.patch("/api/v1/users/me", json!({ "primary_email": EVE })).await.status(), 200);
     removed(&app, &ada, ADA).await;
-    // Resets the password with a code to the intruder's address; the links in the owner's notices
+    // Resets the password with a code to the intruder's address. The links in the owner's notices
     // stay valid.
     let code = reset_code(&app, EVE).await;
     assert_eq!(reset(&app, &code).await.status(), 200);
@@ -211,8 +211,8 @@ async fn a_flood_of_changes_hides_no_change() {
     joined(&app, &ada, EVE).await;
     let told = notices(&app, ADA).await;
     assert!(told.last().unwrap().0.text.contains("eve@example.com can be used to sign in."), "another kind is notified immediately");
-    // Four notices of this kind have been sent, so the next notice is delayed, although its change
-    // is the one that matters.
+    // Four notices of this kind have been sent, so the next notice is delayed, although it reports
+    // the change that matters.
     for secret in [json!(SECRET), json!("MTIzNDU2Nzg5MDEyMzQ1Njc4OTE=")] {
         assert_eq!(own.patch("/api/v1/users/me", json!({ "totp_secret_base64": secret })).await.status(), 200);
     }

@@ -82,7 +82,7 @@ async fn an_intruder_s_undo_does_not_invalidate_the_owner_s_links() {
     assert_eq!(addresses(&app, &ada.user_id).await, [(ADA.to_owned(), true)]);
 }
 
-/// Someone creates an account with another person's address. That person proves the address and
+/// Someone creates an account with another person's address. This person verifies the address and
 /// becomes the account's owner.
 #[tokio::test]
 async fn the_creator_of_an_account_cannot_take_it_back_from_its_owner() {
@@ -90,7 +90,8 @@ async fn the_creator_of_an_account_cannot_take_it_back_from_its_owner() {
         let app = TestApp::start().await;
         with_pages(&app).await;
         let eve = if way == "replaced" {
-            // An address that was never verified may be replaced, because it may contain a typo.
+            // An address that was never verified may be replaced without a notice, because it may
+            // contain a typo.
             let eve = app.sign_up(EVE).await;
             let path = format!("{CHANNELS}/me/{}", channel_id(&app, &eve.user_id, EVE).await);
             assert_eq!(app.signed_in(&eve).patch(&path, json!({ "value": ADA })).await.status(), 200);

@@ -28,7 +28,7 @@ async fn age(app: &TestApp) {
 }
 
 /// Adds an unverified sign-in address to a user, as clients of the earlier version could, and
-/// changes the table to the form of that version.
+/// changes the table to the form of the earlier version.
 async fn squat(app: &TestApp, user: &SignedInUser, address: &str) {
     added(app, user, address).await;
     let (store, project) = (&app.app.store, app.project_id());
@@ -94,7 +94,7 @@ async fn the_address_an_account_was_created_with_does_not_yield() {
     let code = verification_code(&app, &bob, &wished, "eve@example.com").await;
     assert_error(&verify(&app, &code).await, 409, "CONTACT_CHANNEL_ALREADY_USED_FOR_AUTH_BY_SOMEONE_ELSE");
     assert_eq!(app.sign_in("eve@example.com").await.user_id, eve.user_id);
-    // The person who reads the address's emails gets the account with a reset, which removes the
+    // A person who reads the emails to the address gets the account with a reset, which removes the
     // earlier credentials.
     assert_eq!(reset(&app, &reset_code(&app, "eve@example.com").await).await.status(), 200);
     assert_error(&add(&app, &eve, "more@example.com").await, 401, "ACCESS_TOKEN_EXPIRED");

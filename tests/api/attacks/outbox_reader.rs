@@ -111,13 +111,15 @@ fn codes(app: &TestApp) -> BTreeSet<String> {
     let texts = app.inbox.messages(None).into_iter().flat_map(|mail| [mail.text, mail.html]);
     let words = texts.flat_map(|text| text.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_owned).collect::<Vec<_>>());
     let codes: BTreeSet<String> = words.filter(|word| word.len() == 45).collect();
-    // One code for each of these: notice, reset, sign-in, verification, release of the address (a
-    // second link in the verification email), and invitation.
+    // One code from each of these emails and links: the notice, the reset, the sign-in, the
+    // verification, the release of the address (a second link in the verification email), and the
+    // invitation.
     assert_eq!(codes.len(), 6, "{codes:?}");
     codes
 }
 
-/// Asserts that the texts contain neither a code nor its typed part, in upper or lower case.
+/// Asserts that the texts contain neither a code nor the typed part of a code, in upper or lower
+/// case.
 fn assert_no_code(seen: &[String], codes: &BTreeSet<String>) {
     for code in codes {
         let (typed, nonce) = code.split_at(6);
@@ -226,7 +228,7 @@ async fn plaintext_codes_of_an_earlier_version_are_hidden_and_still_sent() {
         app.send_emails().await;
         seen.extend(answers(&app).await);
         assert!(seen.iter().all(|answer| answer.contains(HIDDEN)));
-        // Once an email is sent or discarded, the table does not contain its codes either.
+        // Once an email is sent or discarded, the table does not contain its codes in any form.
         seen.extend(stored(&app).await);
         assert_no_code(&seen, &codes(&app));
         assert_eq!(otp_sign_in(&app, &app.last_mail("ada@example.com").await.code()).await.status(), 200);

@@ -1,6 +1,6 @@
-//! A thief steals a session soon after its sign-in. To keep the session's proof recent, the thief
-//! adds a credential and reauthenticates with it, and then tries to remove the owner's second
-//! factor.
+//! A thief steals a session soon after the sign-in that started it. The thief adds a credential and
+//! reauthenticates with it, to keep the session's proof recent. Then the thief tries to remove the
+//! owner's second factor.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -48,7 +48,7 @@ async fn later(app: &TestApp, user: &SignedInUser, time: SignedDuration) -> Sign
     SignedInUser { access_token: answer.json()["access_token"].as_str().unwrap().to_owned(), ..user.clone() }
 }
 
-/// Signs in with an authenticator app as the second factor.
+/// Signs in with a password, and an authenticator app as the second factor.
 async fn sign_in_with_app(app: &TestApp, first: Answer, secret: &[u8]) -> SignedInUser {
     let details = assert_error(&first, 400, "MULTI_FACTOR_AUTHENTICATION_REQUIRED");
     let totp = authenticator_code(secret, app.now().as_second());
@@ -99,8 +99,8 @@ async fn an_app_set_by_a_stolen_session_does_not_reauthenticate_it() {
     let thief = later(&app, &ada, SignedDuration::from_mins(6)).await;
     let table = app.table();
     assert_refused(&prove_by_app(&app, &thief, THIEFS).await);
-    // A correct code from the replaced app and a code from the new app get the same error, and
-    // neither of them counts as an attempt.
+    // A correct code from the replaced app and a code from the new app get the same error. The
+    // attempts with these codes are not counted.
     assert_refused(&prove_by_app(&app, &thief, OWNERS).await);
     assert_refused(&set_app(&app, &thief, Value::Null).await);
     assert_eq!(app.table(), table);
@@ -134,7 +134,7 @@ async fn a_password_set_by_a_stolen_session_does_not_reauthenticate_it() {
     let own = app.signed_in(&ada);
     assert_eq!(own.post("/api/v1/auth/password/set", json!({ "password": PASSWORD })).await.status(), 200);
     assert_refused(&prove(&app, &ada, json!({ "password": PASSWORD })).await);
-    // A password set later does not reauthenticate the session either, because setting it required
+    // Setting a password later does not reauthenticate the session, because setting it required
     // only the first password.
     app.advance(TICK);
     let update = json!({ "old_password": PASSWORD, "new_password": NEW });

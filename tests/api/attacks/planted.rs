@@ -207,8 +207,7 @@ async fn a_verification_in_a_session_of_the_account_settles_the_address() {
     }
 }
 
-/// An account with [`ADA`], where the owner of the address has clicked the link in a verification
-/// email.
+/// An account with [`ADA`]. The owner of the address has clicked the link in a verification email.
 async fn clicked(app: &TestApp, is_added: bool) -> SignedInUser {
     let eve = if is_added { app.sign_in_by_mail(EVE).await } else { app.sign_up(ADA).await };
     if is_added {
@@ -256,7 +255,7 @@ async fn a_user_who_verified_without_a_session_accepts_an_invitation_by_its_code
     }
 }
 
-/// Only the first proof removes anything, because the owner is known from then on.
+/// Only the first proof removes anything, because the owner is known afterwards.
 #[tokio::test]
 async fn the_owner_proves_the_address_a_second_time_without_loss() {
     let (app, provider) = start(false).await;
@@ -270,7 +269,7 @@ async fn the_owner_proves_the_address_a_second_time_without_loss() {
     }
 }
 
-/// A user invited by a server got everything from servers, so nobody has to be locked out.
+/// A user who was invited by a server got everything from servers, so nobody has to be locked out.
 #[tokio::test]
 async fn the_first_sign_in_to_an_account_that_a_server_created_keeps_its_teams() {
     for (is_entered, proof) in [false, true].into_iter().flat_map(|is_entered| PROOFS.map(|proof| (is_entered, proof))) {

@@ -1,5 +1,5 @@
-//! Requirements of security standards that no other test covers; `infra/security/` maps
-//! requirements to tests.
+//! Requirements of security standards that no other test covers. The documents in `infra/security/`
+//! list the tests of each requirement.
 
 use std::collections::BTreeSet;
 
@@ -22,8 +22,8 @@ use crate::auth::assert_error;
 
 const ME: &str = "/api/v1/users/me";
 
-/// Asserts that the texts have `length` characters and that each character is unpredictable: at
-/// each position, at least half of the alphabet's 32 characters occur.
+/// Asserts that the texts have `length` characters and that each character is unpredictable. At
+/// each position, at least half of the alphabet's 32 characters must occur.
 fn assert_random(texts: &[String], length: usize) {
     assert_eq!(texts.iter().collect::<BTreeSet<_>>().len(), texts.len());
     for place in 0..length {
@@ -70,7 +70,7 @@ async fn a_password_never_expires() {
     }
 }
 
-/// Every character of the longest password counts, including its case.
+/// Every character of the longest password matters, and so does its case.
 #[tokio::test]
 async fn passwords_are_compared_in_full() {
     let app = TestApp::start().await;
@@ -86,7 +86,7 @@ async fn passwords_are_compared_in_full() {
 
 #[tokio::test]
 async fn a_stored_password_is_a_salted_argon2id_hash() {
-    // This hasher costs as much as that of a deployment; other tests use a cheaper one.
+    // This hasher costs as much as the hasher of a deployment. The other tests use a cheaper one.
     let app = TestApp::start_hashing(Limits::off(), Hasher::default()).await;
     let mut salts = BTreeSet::new();
     for email in ["ada@example.com", "bob@example.com"] {
@@ -254,14 +254,14 @@ async fn pages_cannot_be_framed_load_nothing_and_send_no_referrer() {
 }
 
 /// Fails each call to the table in turn. If authentication or counting fails, the request has no
-/// effect and returns no data. The only call that may fail is the one that takes back the count of
-/// a correct password.
+/// effect and returns no data. Only the call that takes back the count of a correct password may
+/// fail without this consequence.
 #[tokio::test]
 async fn a_request_that_cannot_be_counted_or_authenticated_is_rejected() {
     let app = TestApp::start_with(Limits::standard()).await;
     let ada = app.sign_up("ada@example.com").await;
-    // The first refresh of a day also records that the user is active, and succeeds even if that
-    // fails.
+    // The first refresh of a day also records that the user is active. The refresh succeeds even if
+    // this write fails.
     assert_eq!(app.signed_in(&ada).post("/api/v1/auth/sessions/current/refresh", json!({})).await.status(), 200);
     let body = json!({ "email": "ada@example.com", "password": PASSWORD });
     let requests = [

@@ -63,8 +63,8 @@ async fn a_client_cannot_disable_the_last_way_to_sign_in() {
     }
     assert_eq!(app.table(), table);
 
-    // The password counts as another way to sign in only as long as its address can be used to sign
-    // in.
+    // The password counts as another way to sign in only as long as its address can be used for
+    // signing in.
     assert_eq!(own.post("/api/v1/auth/password/set", json!({ "password": NEW })).await.status(), 200);
     assert_eq!(own.patch(me, off).await.status(), 200);
     assert_error(&own.patch(&channel, unused.clone()).await, 409, "LAST_SIGN_IN_METHOD");

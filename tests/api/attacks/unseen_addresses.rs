@@ -1,5 +1,5 @@
-//! An intruder with a stolen session adds an address to the account in other ways than as an
-//! ordinary new sign-in address. The owner is notified and can undo the change.
+//! An intruder with a stolen session adds an address that is not an ordinary new sign-in address.
+//! The owner is notified and can undo the change.
 
 use serde_json::json;
 use support::{SignedInUser, TestApp};
@@ -64,8 +64,7 @@ async fn an_owner_is_told_of_a_verified_address_that_does_not_sign_in() {
     }
 }
 
-/// Verifying another address first does not allow anyone to undo changes by the owner of the first
-/// address.
+/// Someone who verifies another address first cannot undo the changes of the first address's owner.
 #[tokio::test]
 async fn the_first_address_stays_senior_even_if_it_is_verified_last() {
     for is_imported in [false, true] {

@@ -1,5 +1,5 @@
-//! Every change to any part of any item of a trail is reported: each attribute of an entry, a
-//! counted entry, a link and the head is changed, removed or added.
+//! A check reports every change to any part of any item of a trail. The test changes, removes or
+//! adds each attribute of an entry, a counted entry, a link and the head.
 
 use aws_sdk_dynamodb::types::AttributeValue::{self, Bool, L, M, N, S};
 use crypto::trail_keys::TrailKeys;
@@ -10,14 +10,14 @@ use store::Item;
 use super::chain::{check, entries, items, put, text, three_days};
 use super::{rename, wrong_password};
 
-/// Attributes that may change, because nothing reads them or the next check detects the
+/// Attributes that may change, because no code reads them or the next check detects the
 /// consequence.
 const UNREAD: [(&str, &str); 4] = [
-    // The last failure that was counted, which prevents a repeated request from counting twice.
+    // The last counted failure, which prevents a repeated request from counting twice.
     ("counted entry", "mark"),
     ("counted entry", "mark removed"),
-    // The time at which the table deletes a link. The link itself also contains that time, and is
-    // reported as missing if it disappears earlier.
+    // The time at which the table deletes a link. The link also contains this time, and is reported
+    // as missing if it disappears earlier.
     ("link", "ttl"),
     ("link", "ttl removed"),
 ];
@@ -100,7 +100,7 @@ async fn any_change_to_any_item_of_a_trail_is_detected() {
     assert_eq!(unseen, Vec::<String>::new());
 }
 
-/// A single damaged trail neither ends a check nor keeps a gateway from starting.
+/// A single damaged trail does not end a check. Nor does it keep a gateway from starting.
 #[tokio::test]
 async fn a_head_that_cannot_be_read_is_reported_as_changed() {
     let (app, _) = three_days().await;

@@ -1,7 +1,7 @@
 //! The chain of links, as checked by the library behind `gateway audit verify`. The check detects
 //! manipulations of the trail by someone who can write to the table but does not have the
-//! deployment secret. If the whole trail is reset to an earlier state, only a comparison with a
-//! link recorded before detects it.
+//! deployment secret. If the whole trail is reset to an earlier state, the check detects this only
+//! by comparing the trail with a link that was recorded earlier.
 
 use std::collections::BTreeMap;
 
@@ -212,7 +212,8 @@ async fn a_backdated_entry_is_detected_and_never_linked() {
         assert_eq!(check(&app).await.problems(), problem);
         delete(&app, &added).await;
     }
-    // An entry with a time in the future is not linked, and does not block others.
+    // An entry with a time in the future is not linked, and does not keep other entries from being
+    // linked.
     let mut added = model.clone();
     let ahead = app.now().checked_add(SignedDuration::from_hours(6)).unwrap();
     moved(&app, &mut added, ahead, "019b7a2c-0000-7000-8000-000000000002");

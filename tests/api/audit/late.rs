@@ -1,5 +1,5 @@
-//! Links that are made too late or not at all, because no worker ran, or because someone removed
-//! the links that had covered the entries.
+//! Links that are made too late or are missing. The reason is that no worker ran, or that someone
+//! removed the links of the entries.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use crypto::digest::Digest;

@@ -60,8 +60,8 @@ async fn failed_sign_ins_are_relinked_as_their_count_grows() {
     assert_eq!((found.problems(), found.counts()), (Vec::new(), vec![(2, 1, 1)]));
     assert_eq!(app.link_trail().await, 1);
     assert_eq!(check(&app).await.counts(), [(2, 2, 0)]);
-    // An entry counts the failures of a minute, and must not change after that. Both a lower and a
-    // higher count are detected.
+    // An entry counts the failures of a minute, and must not change after this minute. The check
+    // detects both a lower and a higher count.
     let mut counted = entries(&app).await.into_iter().find(|entry| entry.contains_key("n")).unwrap();
     app.advance(SignedDuration::from_hours(1));
     app.sign_in("ada@example.com").await;

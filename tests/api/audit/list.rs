@@ -136,8 +136,8 @@ async fn years_without_entries_are_scanned_in_few_bounded_requests() {
             None => break,
         }
     }
-    // A third entry, about the change of the setting itself, still had the previous retention
-    // period and has expired.
+    // A third entry, about the change of the retention period, still had the previous period and
+    // has expired.
     assert_eq!(found, 2);
     assert!(requests <= 8, "{requests} requests");
     // Ranges far before or after the log cost nothing extra.

@@ -1,5 +1,5 @@
-//! The audit log: the views of administrators and users, the retention period, and the detection of
-//! manipulations.
+//! The audit log, with the views of administrators and users, the retention period and the
+//! detection of manipulations.
 
 mod activity;
 mod altered;

@@ -1,4 +1,4 @@
-//! How long entries are kept: `audit_log_retention_days`.
+//! How long entries of the audit log are kept: `audit_log_retention_days`.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};

@@ -34,14 +34,14 @@ async fn nobody_becomes_an_anonymous_user_where_sign_up_is_closed() {
         assert_error(&caller.request("POST", PATH).send().await, 400, "SIGN_UP_NOT_ENABLED");
     }
     assert_eq!(app.table(), before, "nothing is left of a refused sign-up");
-    // Servers can create anonymous users themselves, regardless of what clients may do.
+    // Servers can create anonymous users regardless of what clients may do.
     assert_eq!(app.server().post("/api/v1/users", json!({ "is_anonymous": true })).await.status(), 201);
     app.configure(json!({ "config": { "sign_up_enabled": true } })).await;
     anonymous(&app).await;
 }
 
 /// The id of the project `internal` is fixed and the project requires no key, so strangers can
-/// reach it without knowing anything.
+/// reach the project without knowing a secret.
 #[tokio::test]
 async fn nobody_becomes_an_anonymous_user_of_the_project_internal() {
     let app = TestApp::start().await;
@@ -52,8 +52,7 @@ async fn nobody_becomes_an_anonymous_user_of_the_project_internal() {
     let keyless = app.client_of(&internal).without("x-stack-publishable-client-key");
     assert_error(&keyless.request("POST", PATH).send().await, 400, "SIGN_UP_NOT_ENABLED");
     assert_eq!(app.server_of(&internal).get("/api/v1/users?include_anonymous=true").await.json()["items"], json!([]));
-    // In this test, sign-up is enabled in that project; only sign-up without an identity is
-    // refused.
+    // In this test, sign-up is enabled in the project. Only sign-up without an identity is refused.
     let account = json!({ "email": "ada@example.com", "password": "correct horse battery" });
     assert_eq!(app.client_of(&internal).post("/api/v1/auth/password/sign-up", account).await.status(), 200);
 }

@@ -132,7 +132,7 @@ async fn concurrent_requests_refresh_a_token_once() {
     assert_eq!(provider.requests().iter().filter(|path| *path == "token").count(), 1);
 }
 
-/// Otherwise, each of many requests would ask the provider five times a second during the refresh.
+/// Otherwise, many requests would each ask the provider five times a second during the refresh.
 #[tokio::test]
 async fn requests_that_wait_for_a_new_token_ask_about_the_old_one_once() {
     let (app, provider) = start().await;
@@ -187,8 +187,8 @@ async fn an_account_unlinked_during_a_refresh_keeps_no_tokens() {
 }
 
 /// The statuses of three requests for the token of a user who signed in with a provider of the
-/// catalog. The first is made after five minutes, and two after the user has revoked the token, the
-/// second of these with the provider down.
+/// catalog. The first request is made after five minutes. The second and the third request are made
+/// after the user has revoked the token, the third while the provider is down.
 async fn before_and_after_a_revocation(provider_id: &str, documents: HashMap<String, Value>) -> [u16; 3] {
     let provider = StandIn::start(provider_id, documents).await;
     let app = TestApp::start_at(&provider).await;

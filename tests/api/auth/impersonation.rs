@@ -1,5 +1,5 @@
-//! An impersonation is a session that a server creates in order to act as a user. It cannot change
-//! credentials or keys, because such changes would outlast it.
+//! An impersonation is a session that a server creates to act as a user. An impersonation cannot
+//! change credentials or keys, because such changes would outlast it.
 
 use serde_json::{Value, json};
 use support::authenticator::{Ceremony, Page, SoftPasskey};
@@ -75,8 +75,8 @@ async fn an_impersonation_changes_no_credential() {
         assert_error(&support.request(method, path).json(body).send().await, 403, "REAUTHENTICATION_REQUIRED");
     }
     assert_eq!(app.table(), table);
-    // All other changes are possible, even revoking a key, and the user's own session can make the
-    // changes that the impersonation cannot.
+    // The impersonation can make all other changes, and can even revoke a key. The user's own
+    // session can also make the changes that the impersonation cannot make.
     assert_eq!(support.patch(ME, json!({ "display_name": "Ada" })).await.status(), 200);
     assert_eq!(support.patch(&key_path, json!({ "revoked": true })).await.status(), 200);
     assert_eq!(own.patch(ME, json!({ "totp_secret_base64": SECRET })).await.status(), 200);

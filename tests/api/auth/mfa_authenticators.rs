@@ -1,4 +1,4 @@
-//! `/api/v1/auth/mfa/authenticators`: setting up and managing a user's authenticator apps.
+//! `/api/v1/auth/mfa/authenticators`, which sets up and manages a user's authenticator apps.
 
 use std::collections::BTreeSet;
 
@@ -83,7 +83,7 @@ async fn an_app_is_set_up_by_one_of_its_codes_and_comes_with_recovery_codes() {
     assert!(url.starts_with("otpauth://totp/") && url.contains(&format!("?secret={secret}&issuer=")), "{url}");
     assert!(url.contains("ada%40example.com"), "{url}");
     assert_eq!(begun["expires_at_millis"], app.now().as_millisecond() + 600_000);
-    // So far, nothing has changed for the user.
+    // So far, the user's account is unchanged.
     assert_eq!((requires_code(&app, &ada).await, apps(&app, &ada).await), (json!(false), vec![]));
     let table = format!("{:?}", app.table());
     let base64 = STANDARD.encode(from_base32(secret));
@@ -102,7 +102,7 @@ async fn an_app_is_set_up_by_one_of_its_codes_and_comes_with_recovery_codes() {
     assert_eq!(apps(&app, &ada).await, [added]);
     assert_eq!((requires_code(&app, &ada).await, left(&app, &ada).await), (json!(true), json!(10)));
 
-    // The code used for the setup does not sign in.
+    // The code that was used for the setup cannot be used to sign in.
     let waiting = attempt(&app, ADA).await;
     assert_error(&sign_in(&app, &waiting, &totp).await, 400, "INVALID_TOTP_CODE");
     next_step(&app);

@@ -1,5 +1,5 @@
-//! Remembered devices: `remember_device` of `POST /api/v1/auth/mfa/sign-in`, the token in later
-//! sign-ins, and `/api/v1/auth/mfa/devices`.
+//! Remembered devices: The field `remember_device` of `POST /api/v1/auth/mfa/sign-in`, the token in
+//! later sign-ins, and `/api/v1/auth/mfa/devices`.
 
 use jiff::SignedDuration;
 use model::place::Place;
@@ -74,7 +74,7 @@ async fn listed(app: &TestApp, user: &SignedInUser, token: &str) -> Vec<Value> {
     app.signed_in(user).with(HEADER, token).get(PATH).await.json()["items"].as_array().unwrap().clone()
 }
 
-/// Stores this many devices, which was possible in an earlier version without a quota.
+/// Stores this many devices. In an earlier version, which had no quota, this was possible.
 async fn remember_many(app: &TestApp, user: &SignedInUser, count: usize) {
     let project = app.project_id();
     let row = app.app.store.user(project, UserId::parse(&user.user_id).unwrap()).await.unwrap().unwrap();
@@ -133,7 +133,7 @@ async fn a_device_replaces_the_second_factor_until_it_expires() {
     let devices = listed(&app, &ada, token).await;
     assert_eq!((devices.len(), &devices[0]["is_current_device"], &devices[0]["expires_at_millis"]), (1, &json!(true), &json!(end)));
     assert_eq!(listed(&app, &ada, "another").await[0]["is_current_device"], false);
-    // Other tokens, and truncated, altered or extended tokens, do not stand in for the second
+    // Truncated, altered and extended tokens and other kinds of tokens do not replace the second
     // factor.
     let forged = format!("{}{}", &token[..32], "0".repeat(45));
     for other in ["", "nonsense", &forged, &token[..76], &format!("{token}0")] {
@@ -293,7 +293,7 @@ async fn the_device_of_one_user_replaces_no_factor_of_another() {
     set_up(&app, &bob).await;
     let body = json!({ "email": "bob@example.com", "password": PASSWORD });
     assert_error(&on(&app, &token).post(PASSWORD_SIGN_IN, body).await, 400, "MULTI_FACTOR_AUTHENTICATION_REQUIRED");
-    // A remembered device does not stand in for the password.
+    // The token of a remembered device does not replace the password.
     let wrong = on(&app, &token).post(PASSWORD_SIGN_IN, json!({ "email": ADA, "password": "a wrong horse battery" })).await;
     assert_error(&wrong, 400, "EMAIL_PASSWORD_MISMATCH");
 }
@@ -312,7 +312,7 @@ async fn a_session_on_a_device_is_as_old_as_the_proof_of_the_device() {
     let removal = json!({ "totp_secret_base64": null });
     assert_error(&own.patch("/api/v1/users/me", removal.clone()).await, 403, "REAUTHENTICATION_REQUIRED");
     assert_error(&own.post("/api/v1/auth/mfa/recovery-codes", json!({})).await, 403, "REAUTHENTICATION_REQUIRED");
-    // A device token does not reauthenticate a session.
+    // The token of a remembered device does not reauthenticate a session.
     let proof = own.with(HEADER, &token).post("/api/v1/auth/sessions/current/reauthenticate", json!({ "device_token": token })).await;
     assert_eq!(problems(&proof).len(), 1);
     assert!(id.is_string());

@@ -1,4 +1,5 @@
-//! A passkey as the second factor: `POST /api/v1/auth/mfa/sign-in` with the type `passkey`.
+//! A passkey as the second factor, which is proved with: `POST /api/v1/auth/mfa/sign-in` with the
+//! type `passkey`.
 
 use futures_util::future::join_all;
 use jiff::SignedDuration;
@@ -126,7 +127,7 @@ async fn a_response_without_a_user_handle_is_of_the_known_user() {
         assert_error(&renew(hers.assertion(&started.options)).await, 400, "PASSKEY_AUTHENTICATION_FAILED");
         let renewed = renew(passkey.assertion(&started.options)).await;
         assert_eq!(renewed.status(), 200, "{handle:?}: {}", renewed.text());
-        // At a sign-in, the user is not known before the response.
+        // At a sign-in, the user is unknown until the passkey's response is received.
         let unknown = app.start_authentication().await;
         let refused = app.send_assertion(&unknown.code, &without(passkey.assertion(&unknown.options))).await;
         assert_error(&refused, 400, "PASSKEY_AUTHENTICATION_FAILED");

@@ -1,4 +1,4 @@
-//! `POST` and `GET /api/v1/auth/mfa/recovery-codes`, and the codes at sign-in.
+//! `POST` and `GET /api/v1/auth/mfa/recovery-codes`, and the use of the codes for signing in.
 
 use std::collections::BTreeSet;
 
@@ -81,7 +81,7 @@ async fn the_totp_field_accepts_a_recovery_code_as_people_type_it() {
         assert_error(&totp_sign_in(&app, &attempt(&app, ADA).await, &typed).await, 400, "INVALID_TOTP_CODE");
     }
     assert_eq!(left(&app, &ada).await, 8);
-    // The field for a recovery code accepts nothing but a recovery code.
+    // The field for a recovery code accepts only recovery codes.
     for other in [&now_code(&app), "", "nonsense", "AAAAAAA"] {
         assert_error(&recover(&app, other).await, 400, "INVALID_RECOVERY_CODE");
     }
@@ -308,7 +308,7 @@ async fn a_failed_write_leaves_the_code_unused() {
     let ada = user_with_app(&app, ADA).await;
     let codes = codes(&app, &ada).await;
     let waiting = attempt(&app, ADA).await;
-    // The first write, which counts the attempt, succeeds; the second, which would start the
+    // The first write, which counts the attempt, succeeds. The second write, which would start the
     // session, fails.
     app.recorder.fail_write(1, "ValidationException");
     assert_eq!(sign_in(&app, &waiting, &codes[0]).await.status(), 500);

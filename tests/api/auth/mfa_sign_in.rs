@@ -1,4 +1,4 @@
-//! `POST /api/v1/auth/mfa/sign-in`, and sign-ins that require it.
+//! `POST /api/v1/auth/mfa/sign-in`, and the sign-ins that require this operation.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
@@ -291,7 +291,7 @@ async fn a_failed_write_leaves_the_sign_in_unchanged() {
     let app = TestApp::start().await;
     user_with_app(&app, "ada@example.com").await;
     let code = attempt(&app, "ada@example.com").await;
-    // The first write, which counts the attempt, succeeds; the second, which would start the
+    // The first write, which counts the attempt, succeeds. The second write, which would start the
     // session, fails.
     app.recorder.fail_write(1, "ValidationException");
     assert_eq!(sign_in(&app, &code, &now_code(&app)).await.status(), 500);

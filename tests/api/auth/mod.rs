@@ -110,7 +110,7 @@ fn problems(answer: &Answer) -> Vec<String> {
     lines.map(|line| line.trim_start_matches("  - ").to_owned()).collect()
 }
 
-/// Whether the user's access token opens the user's own data.
+/// Whether the user's access token permits reading the user's account.
 async fn opens_own_data(app: &TestApp, user: &SignedInUser) -> bool {
     let me = app.signed_in(user).get("/api/v1/users/me").await;
     me.status() == 200 && me.json()["id"] == user.user_id

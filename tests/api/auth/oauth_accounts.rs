@@ -1,5 +1,5 @@
-//! The owner of a provider account after it is linked by its address or by the user, or after an
-//! upgrade or a sign-up.
+//! The user to whom a provider account belongs, after it is linked by its address, linked by the
+//! user, used for an upgrade or used for a sign-up.
 
 use serde_json::{Value, json};
 use support::TestApp;
@@ -60,7 +60,7 @@ async fn the_merge_strategy_of_the_project_applies() {
     let (there, me) = sign_in(&app, &provider, ada()).await;
     assert_ne!(there.user_id, here.user_id);
     assert_eq!((&me["primary_email"], &me["primary_email_verified"]), (&"ada@example.com".into(), &true.into()));
-    // A code sent to the address still signs in the first user.
+    // A code that is sent to the address still signs in the first user.
     assert_eq!(app.sign_in_by_mail("ada@example.com").await.user_id, here.user_id);
 }
 
@@ -127,8 +127,8 @@ async fn concurrent_flows_with_a_new_account_create_one_user() {
     assert!(codes > 0);
 }
 
-/// A flow in JSON mode is not bound to a browser, so the person who consents at the provider may
-/// not be the person who started the flow (RFC 9700 §4.7). Nothing is linked until the app
+/// A flow in JSON mode is not bound to a browser. The person who consents at the provider may not
+/// be the person who started the flow (RFC 9700 §4.7). The account is linked only when the app
 /// exchanges the code.
 #[tokio::test]
 async fn an_unfinished_flow_links_nothing() {
@@ -158,8 +158,8 @@ async fn an_account_linked_by_another_user_meanwhile_is_not_linked() {
     assert_eq!(app.signed_in(&eve).get("/api/v1/users/me").await.json()["oauth_providers"], json!([]));
 }
 
-/// An account id is unique only at its provider; another provider may use the same id for someone
-/// else.
+/// An account id is unique only at its provider. Another provider may use the same id for another
+/// person.
 #[tokio::test]
 async fn the_same_account_id_at_two_providers_means_two_users() {
     let (app, acme) = start().await;

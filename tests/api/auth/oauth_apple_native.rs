@@ -97,7 +97,7 @@ async fn a_user_signs_up_and_later_signs_in() {
     assert_eq!(users(&app).await, 2);
 }
 
-/// A token signed with the public key as a shared secret (RFC 8725 §2.1).
+/// A token that is signed with the public key as a shared secret (RFC 8725 §2.1).
 fn by_secret(key: &Key, claims: &Value) -> String {
     let header = json!({ "alg": "HS256", "kid": key.jwk()["kid"] });
     let signed = [&header, claims].map(|part| URL_SAFE_NO_PAD.encode(part.to_string())).join(".");
@@ -148,7 +148,7 @@ async fn tokens_that_apple_did_not_issue_for_an_app_of_the_project_are_refused()
     assert_eq!(send(&app.client(), &token).await.status(), 200, "the token that the others differ from is valid");
 }
 
-/// The token with `n - s` instead of `s` in its signature, which is also valid.
+/// The token with `n - s` instead of `s` in its signature. This signature is also valid.
 fn flipped(token: &str) -> String {
     let (signed, signature) = token.rsplit_once('.').unwrap();
     let mut signature = URL_SAFE_NO_PAD.decode(signature).unwrap();

@@ -1,4 +1,4 @@
-//! `GET /api/v1/auth/oauth/authorize/{provider_id}`: returns the URL to which the user is
+//! `GET /api/v1/auth/oauth/authorize/{provider_id}`, which returns the URL to which the user is
 //! redirected.
 
 use secrecy::ExposeSecret as _;
@@ -44,7 +44,8 @@ pub(super) fn parameters(app: &TestApp) -> Vec<(&'static str, String)> {
     .to_vec()
 }
 
-/// The parameters of a valid request, with `others` added or replacing some of them.
+/// The parameters of a valid request. Each of `others` replaces the parameter of the same name or
+/// is added.
 pub(crate) fn parameters_with(app: &TestApp, others: &[(&'static str, &str)]) -> Vec<(&'static str, String)> {
     let mut parameters = parameters(app);
     for (name, value) in others {
@@ -104,8 +105,8 @@ async fn the_user_is_redirected_to_the_provider_with_a_cookie_for_the_way_back()
     assert!(!url.as_str().contains("secret"), "{url}");
 }
 
-/// Any page can start flows in a visitor's browser, and the browser sends all their cookies to the
-/// callback.
+/// Any page can start flows in a visitor's browser, and the browser sends all cookies of the flows
+/// to the callback.
 #[tokio::test]
 async fn the_cookies_that_a_browser_keeps_for_a_domain_fit_into_a_request() {
     let app = start().await;

@@ -1,5 +1,5 @@
 //! `GET` and `POST /api/v1/auth/oauth/callback/{provider_id}`, to which a provider redirects the
-//! user, and the code that they issue to the app.
+//! user. The operations issue a code to the app.
 
 use serde_json::{Value, json};
 use support::provider::Provider;
@@ -10,7 +10,7 @@ use super::oauth_authorize::{authorize, parameters_with};
 use super::{assert_error, opens_own_data};
 
 pub(crate) const TOKEN: &str = "/api/v1/auth/oauth/token";
-/// The verifier from RFC 7636, appendix B. Valid requests contain its challenge.
+/// The verifier from RFC 7636, appendix B. Valid requests contain the challenge of this verifier.
 pub(crate) const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 pub(crate) const REDIRECT_URI: &str = "http://localhost:3000/handler/callback";
 
@@ -191,8 +191,8 @@ async fn a_state_works_once_for_its_provider_within_ten_minutes() {
     assert_error(&come_back(&app, &code, &state).await, 408, "OUTER_OAUTH_TIMEOUT");
 }
 
-/// The cookie and the record of a flow outlive the flow, so that the user does not end up on a page
-/// of the API.
+/// The cookie and the record of a flow outlive the flow, so the user does not end up on a page of
+/// the API.
 #[tokio::test]
 async fn a_user_who_returns_late_in_redirect_mode_gets_back_to_the_app() {
     let (app, provider) = start().await;

@@ -83,6 +83,6 @@ async fn a_client_authenticates_in_one_way() {
         assert!(problems(&answer)[0].starts_with(&format!("body.{name} must be absent")), "{}", answer.text());
         assert_eq!(answer.json()["error"], "invalid_request");
     }
-    // Other schemes do not authenticate OAuth clients, so the credentials in the body count.
+    // Other schemes do not authenticate OAuth clients, so the credentials in the body are used.
     assert!(problems(&refresh(&app, &user, "Bearer x", &[]).await).contains(&"body.client_id is required".to_owned()));
 }

@@ -33,7 +33,7 @@ async fn a_code_is_bound_to_its_challenge_redirect_and_project() {
     ] {
         assert_error(&exchange_with(&app, &code, name, value).await, 400, error);
     }
-    // The failed attempts have not consumed the code.
+    // The failed attempts have not invalidated the code.
     assert_eq!(exchange_with(&app, &code, "redirect_uri", json!(format!("{REDIRECT_URI}#fragment"))).await.status(), 200);
 }
 
@@ -45,7 +45,7 @@ async fn a_code_sent_with_another_redirect_is_invalidated() {
     assert_error(&exchange_with(&app, &astray, "redirect_uri", other.clone()).await, 400, "INVALID_AUTHORIZATION_CODE");
     assert_error(&exchange(&app, &astray).await, 400, "INVALID_AUTHORIZATION_CODE");
 
-    // A redeemed code is remembered: using it again ends its session, even after failed attempts.
+    // A redeemed code is remembered. Using it again ends its session, even after failed attempts.
     let redeemed = code(&app, &provider).await;
     let tokens = exchange(&app, &redeemed).await.json();
     assert_error(&exchange_with(&app, &redeemed, "redirect_uri", other).await, 400, "INVALID_AUTHORIZATION_CODE");
@@ -61,7 +61,7 @@ async fn a_reused_code_ends_the_session_it_started() {
     let tokens = exchange(&app, &code).await.json();
     let refresh = json!({ "grant_type": "refresh_token", "client_id": app.project_id(), "refresh_token": tokens["refresh_token"] });
     assert_eq!(app.anonymous().post(TOKEN, refresh.clone()).await.status(), 200);
-    // Without the verifier, a second use does not prove theft.
+    // A second use without the verifier does not prove theft.
     assert_error(&exchange_with(&app, &code, "code_verifier", json!("x".repeat(43))).await, 400, "INVALID_AUTHORIZATION_CODE");
     assert_eq!(app.anonymous().post(TOKEN, refresh.clone()).await.status(), 200);
     assert_error(&exchange(&app, &code).await, 400, "INVALID_AUTHORIZATION_CODE");

@@ -1,5 +1,5 @@
-//! A session that a flow starts after linking an account permits no more than the session in which
-//! the flow began.
+//! The session that a flow starts after linking an account does not permit more than the session in
+//! which the flow began.
 
 use jiff::SignedDuration;
 use serde_json::json;

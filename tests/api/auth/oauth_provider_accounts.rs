@@ -100,7 +100,8 @@ async fn a_user_cannot_unlink_the_last_sign_in_method() {
     assert_error(&app.signed_in(&user).patch(&path, off.clone()).await, 409, "LAST_SIGN_IN_METHOD");
     assert_eq!(sign_in(&app, &provider, ada()).await.0.user_id, user.user_id);
 
-    // The password would remain as a way to sign in, but the project does not accept passwords.
+    // The password would be the only remaining way to sign in, but the project does not accept
+    // passwords.
     let set = app.signed_in(&user).post("/api/v1/auth/password/set", json!({ "password": "correct horse battery" })).await;
     assert_eq!(set.status(), 200, "{}", set.text());
     app.configure(json!({ "config": { "credential_enabled": false } })).await;

@@ -107,7 +107,7 @@ async fn an_account_of_entra_without_a_mailbox_has_its_user_name_as_the_address(
     }
 }
 
-/// Entra issues the next refresh token only if this scope is requested again, and the last one
+/// Entra issues the next refresh token only if the app requests this scope again. A refresh token
 /// expires after 90 days.
 #[tokio::test]
 async fn a_renewed_token_of_entra_asks_for_the_next_refresh_token() {

@@ -1,5 +1,5 @@
-//! Open redirects: however a URL is spelled, users, codes and errors are sent only to trusted
-//! domains. Flows are checked at the start and again at the end, because the trusted domains may
+//! Open redirects. Users, codes and errors are sent only to trusted domains, no matter how a URL is
+//! spelled. Flows are checked at the start and again at the end, because the trusted domains may
 //! have changed.
 
 use model::project::redirect::RedirectUrl;
@@ -35,8 +35,8 @@ const FOREIGN: [&str; 29] = [
     "https://example.com/",
     // For certificates and cookies, browsers treat a name with a trailing dot as a different name.
     "https://app.example.com./",
-    // Punycode and look-alikes: a Cyrillic `а`, the same name in punycode, and the digit 1 instead
-    // of an `l`.
+    // Punycode and look-alikes, which are a Cyrillic `а`, the same name in punycode, and the digit
+    // 1 instead of an `l`.
     "https://аpp.example.com/",
     "https://xn--pp-7kc.example.com/",
     "https://app.examp1e.com/",

@@ -148,7 +148,7 @@ async fn unknown_fields_are_ignored_and_missing_ones_are_named() {
     assert_error(&none, 400, "SCHEMA_ERROR");
 }
 
-/// The fields `error` and `error_description` for OAuth clients.
+/// The fields `error` and `error_description` of responses to OAuth clients.
 fn oauth_error(answer: &Answer) -> (String, String) {
     let body = answer.json();
     assert_eq!(body["code"], answer.code(), "the body has the error code as well");

@@ -1,6 +1,7 @@
 //! The provider's tokens for an account that is already linked to a user. A callback alone does not
-//! replace any of them. The person who returns from the provider may not be the person who began
-//! the flow (RFC 9700 §4.7), and after an earlier consent, the provider does not ask again.
+//! replace any of the tokens. The person who returns from the provider may not be the person who
+//! began the flow (RFC 9700 §4.7). After an earlier consent, the provider does not ask for consent
+//! again.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -30,7 +31,7 @@ fn scope(app: &TestApp) -> String {
     stored(app).unwrap()["scope"]["S"].as_str().unwrap().to_owned()
 }
 
-/// Whether an item other than the account's tokens contains tokens of a provider.
+/// Whether an item contains tokens of a provider, apart from the item of the account's tokens.
 fn are_waiting(app: &TestApp) -> bool {
     app.table().values().any(|item| item["d"]["M"]["new_tokens"].is_object())
 }

@@ -56,7 +56,7 @@ async fn of_concurrent_sign_in_accounts_of_a_provider_one_is_added() {
     assert_eq!(signing_in(&app, &user).await, 1);
 }
 
-/// A user who links another account has signed in to it at the provider, so the user can sign in
+/// A user who links another account has signed in to it at the provider. The user can then sign in
 /// with both accounts. Both accounts can still be changed.
 #[tokio::test]
 async fn accounts_that_the_user_has_linked_stay_usable() {

@@ -1,9 +1,9 @@
-//! A list of what OpenID issuers may and may not send. It follows the names of the checks and tests
-//! of npm's `openid-client` (5 and 6) and `oauth4webapi`. What these accept by default is accepted
-//! here, and what OpenID Connect forbids is refused.
+//! A list of what OpenID issuers may and may not send. The list follows the names of the checks and
+//! tests of npm's `openid-client` (5 and 6) and `oauth4webapi`. Gatelet accepts what these packages
+//! accept by default, and refuses what OpenID Connect forbids.
 //!
-//! There is one exception: version 6 does not verify signatures, because the token comes from the
-//! issuer over TLS (OpenID Connect Core §3.1.3.7 step 6). Here, signatures are always verified.
+//! There is one exception. Version 6 does not verify signatures, because the token comes from the
+//! issuer over TLS (OpenID Connect Core §3.1.3.7 step 6). Gatelet always verifies signatures.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -14,12 +14,12 @@ use url::Url;
 
 use super::oauth_callback::{begin, error_of, flow, landed, start};
 
-/// A row: the name of the check, the part of the issuer that it edits, the changed fields of the
+/// The name of the check, the part of the issuer that the check edits, the changed fields of this
 /// part, and whether the account signs in.
 type Row = (&'static str, Part, Value, bool);
 
-/// An account whose name and address are in the ID token if `whole` is set, and otherwise only in
-/// userinfo.
+/// An account whose name and address are in the ID token if `whole` is set. Otherwise they are only
+/// in userinfo.
 fn account(number: usize, whole: bool) -> Value {
     let email = format!("ada{number}@example.com");
     json!({ "sub": format!("acme|{number}"), "email": email, "email_verified": true, "name": "Ada", "userinfo": !whole })
@@ -35,7 +35,8 @@ fn is_signed_in(url: &Url) -> bool {
     false
 }
 
-/// Signs in with a new account for each row, for which the issuer's documents are read again.
+/// Signs in with a new account for each row. The service reads the issuer's documents again for
+/// each row that changes them.
 async fn check(app: &TestApp, provider: &Provider, rows: impl IntoIterator<Item = Row>, whole: bool) {
     let mut wrong = Vec::new();
     for (number, (name, part, fields, accepted)) in rows.into_iter().enumerate() {
@@ -174,7 +175,8 @@ fn signed_userinfo(now: i64) -> Vec<Row> {
         row("exp, iat and nbf", json!({ "exp": now + 300, "iat": now, "nbf": now }), true),
     ];
     rows.extend(userinfo());
-    // The ID token has the same header, so these rows fail in either case.
+    // The ID token has the same header, so these rows fail even if the userinfo response is
+    // accepted.
     rows.extend([header("alg is none", json!({ "alg": "none" }), false), header("crit is empty", json!({ "crit": [] }), false)]);
     rows
 }
@@ -286,7 +288,7 @@ async fn an_id_token_with_an_address_suffices_whatever_userinfo_answers() {
             assert_eq!(is_signed_in(&flow(&app, &provider, ada, &[]).await), accepted, "{fault:?}");
         }
     }
-    // Claims of another account show that the access token belongs to someone else.
+    // Claims of another account show that the access token belongs to another person.
     provider.misbehave(Misbehaviour::OtherUserinfo);
     let mut ada = account(99, true);
     ada["userinfo"] = json!(["name"]);

@@ -53,7 +53,7 @@ async fn the_backup_state_is_kept_and_updated_with_each_use() {
         assert_eq!(app.sign_in_with(&passkey).await.status(), 200);
         assert_eq!(backed_up().await, expected);
     }
-    // A passkey cannot be backed up if it is not eligible for backup.
+    // Only a passkey that is eligible for backup can be backed up.
     passkey.flags = VERIFIED | BACKED_UP;
     assert_error(&app.sign_in_with(&passkey).await, 400, "PASSKEY_AUTHENTICATION_FAILED");
     assert_eq!(backed_up().await, true);

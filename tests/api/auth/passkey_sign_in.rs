@@ -253,7 +253,8 @@ async fn a_passkey_reauthenticates_its_user_only() {
         let given = json!({ "code": started.code, "authentication_response": passkey.assertion(&started.options) });
         app.signed_in(user).post("/api/v1/auth/sessions/current/reauthenticate", json!({ "passkey": given })).await
     };
-    // A credential added since the session's last proof is not accepted as a proof.
+    // The session does not accept a credential as a proof if the credential was added after the
+    // session's last proof.
     assert_error(&send(&ada, &passkey).await, 403, "REAUTHENTICATION_REQUIRED");
     let again = SignedInUser::of("ada@example.com", &app.sign_in_with(&passkey).await.json());
     app.configure(json!({ "config": { "reauthentication_max_age_seconds": 300 } })).await;

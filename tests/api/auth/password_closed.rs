@@ -43,8 +43,8 @@ async fn closed() -> (TestApp, SignedInUser) {
     let (app, ada) = signed_up().await;
     guess(&app, ADA, 100).await;
     assert_error(&sign_in(&app, ADA, RIGHT).await, 400, "EMAIL_PASSWORD_MISMATCH");
-    // Emails that are due at the same time arrive in any order, and emails that are due later
-    // arrive after this notice.
+    // Emails that are due at the same time arrive in any order. The notice is sent here, so it
+    // arrives before all later emails.
     app.send_emails().await;
     (app, ada)
 }
@@ -147,8 +147,8 @@ async fn a_provider_sign_in_unlocks_the_account() {
     sign_in_there().await;
     let ada = app.sign_in(ADA).await;
 
-    // Wrong values of `old_password` in a password change are counted separately, with the same
-    // effect.
+    // Wrong values of `old_password` in a password change are counted separately, and can also
+    // close the account to passwords.
     let change = |old: &str| json!({ "old_password": old, "new_password": NEW });
     for _ in 0..100 {
         let refused = app.signed_in(&ada).post(UPDATE, change("wrong horse battery")).await;

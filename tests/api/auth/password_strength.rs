@@ -53,8 +53,9 @@ async fn a_sign_in_replaces_a_hash_that_costs_less_than_the_setting() {
     let app = TestApp::start_hashing(Limits::off(), Hasher::new(128, 2)).await;
     let ada = app.sign_up("ada@example.com").await;
     let setting = "argon2id$v=19$m=128,t=2,p=1";
-    // The first three hashes have less memory and fewer passes, only less memory, or only fewer
-    // passes. The other hashes are from before the setting changed, and cost as much or more.
+    // The first hash has less memory and fewer passes. The second has only less memory, and the
+    // third has only fewer passes. The other hashes were made before the setting changed, and cost
+    // as much or more.
     for (memory, passes, renewed) in [
         (64, 1, setting),
         (64, 2, setting),
@@ -76,8 +77,8 @@ async fn a_sign_in_replaces_a_hash_that_costs_less_than_the_setting() {
     }
 }
 
-/// Stores this hash as the user's password hash, without a request. So the password may be weak or
-/// encoded differently, and the hash may have a different cost.
+/// Stores this hash as the user's password hash, without a request. The password may therefore be
+/// weak or encoded differently, and the hash may have a different cost.
 async fn give_hash(app: &TestApp, user: &SignedInUser, hash: &Value) {
     let (project, id) = (app.project_id(), UserId::parse(&user.user_id).unwrap());
     let row = app.app.store.user(project, id).await.unwrap().unwrap();
@@ -111,7 +112,7 @@ async fn common_passwords_are_rejected_everywhere() {
         assert_weak(&app.server().patch(&format!("/api/v1/users/{}", bob.user_id), one.clone()).await, "common");
         assert_weak(&me.patch("/api/v1/users/me", one).await, "common");
     }
-    // The password is unchanged, and the code still valid.
+    // The password is unchanged, and the code is still valid.
     app.sign_in("ada@example.com").await;
     assert_error(&sign_in(&app, "bob@example.com", "password").await, 400, "EMAIL_PASSWORD_MISMATCH");
     assert_error(&sign_in(&app, "eve@example.com", "password").await, 400, "EMAIL_PASSWORD_MISMATCH");

@@ -1,5 +1,5 @@
 //! Callers that keep reporting a provider's token as failed (`?refresh=true`), and providers with
-//! short-lived tokens. The provider is called occasionally, not for every request.
+//! short-lived tokens. The service calls the provider occasionally, not for every request.
 
 use jiff::SignedDuration;
 use serde_json::json;

@@ -24,7 +24,7 @@ const OLD: &str = "a deployment secret for tests alone";
 const NEW: &str = "the deployment secret that comes after it";
 const BOB: &str = "bob@example.com";
 
-/// Two services on one table: one with both secrets, and one with only the new secret.
+/// Two services on one table. One service has both secrets, and the other has only the new secret.
 fn replaced(app: &TestApp) -> (TestApp, TestApp) {
     let new = || DeploymentSecret::from(NEW.to_owned());
     (
@@ -33,7 +33,7 @@ fn replaced(app: &TestApp) -> (TestApp, TestApp) {
     )
 }
 
-/// All items, after emails have been sent, because items of pending emails also contain sealed
+/// All items after the emails have been sent, because the items of pending emails contain sealed
 /// codes.
 async fn items(app: &TestApp) -> Vec<Item> {
     app.send_emails().await;
@@ -64,7 +64,7 @@ async fn recovery_status(app: &TestApp, code: &str) -> u16 {
     app.client().post("/api/v1/auth/mfa/sign-in", body).await.status()
 }
 
-/// The password of the project's mail server as a worker reads it; `None` if it cannot be
+/// The password of the project's mail server as a worker reads it. `None` if it cannot be
 /// decrypted.
 async fn mail_password(app: &TestApp) -> Option<String> {
     let project = app.app.store.project(app.project_id()).await.unwrap().unwrap().project;
@@ -94,8 +94,8 @@ async fn after_resealing_the_new_secret_alone_opens_everything() {
     assert_eq!(mail_password(&after).await, None);
 
     // The eight values are the secret of an authenticator app, the same secret in the link of the
-    // email about recovery codes, the hashes of those codes, a provider's secret and two of its
-    // tokens, a mail server's password, and the key of Turnstile.
+    // email about recovery codes, the hashes of the recovery codes, a provider's secret and two
+    // tokens of the provider, a mail server's password, and the key of Turnstile.
     assert_eq!(recovery_status(&after, &codes[0]).await, 500, "the new secret opens hashes of the old one");
     assert_eq!(reseal(&during, items(&app).await).await, with(8, 0));
     assert_eq!(reseal(&during, items(&app).await).await, with(0, 8));
@@ -153,7 +153,7 @@ async fn a_concurrent_change_of_a_sealed_value_wins() {
     during.configure(json!({ "config": { "oauth_providers": turned } })).await;
     assert_eq!(reseal(&during, read).await, with(1, 2));
     // The fourth value is the previous secret of the authenticator app, in the link of the notice
-    // about the change. That link is newer than the items in `read`, and the secret was resealed
+    // about the change. The link is newer than the items in `read`, and the secret was resealed
     // when the link was created.
     assert_eq!(reseal(&after, items(&after).await).await, with(0, 4));
 }

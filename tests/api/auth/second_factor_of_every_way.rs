@@ -34,7 +34,7 @@ enum Way {
 enum Proof {
     App,
     RecoveryCode,
-    /// A recovery code in the field for the app's code.
+    /// A recovery code in the field for the code of the app.
     RecoveryCodeAsTotp,
     Passkey,
 }
@@ -157,7 +157,8 @@ async fn walk(world: &mut World, way: Way, proof: Proof) {
     assert_error(&by_totp(&world.app, &attempt, &now_code(&world.app)).await, 409, "VERIFICATION_CODE_ALREADY_USED");
     assert_eq!(left(&world.app, &session).await, world.codes.len(), "{way:?} and {proof:?}");
 
-    // A session with both factors confirms the sign-in of a tool; the attempt code alone does not.
+    // A session with both factors confirms the sign-in of a tool. The attempt code alone does not
+    // confirm it.
     let (polling, login) = start_tool(&world.app, json!({})).await;
     assert_error(&confirm_tool(&world.app, &login, &attempt).await, 400, "INVALID_REFRESH_TOKEN");
     assert_eq!(status(&world.app, &polling).await, "waiting");

@@ -20,7 +20,7 @@ pub(super) async fn require(app: &TestApp, settings: Value) {
     app.configure(json!({ "config": { "second_factor": settings } })).await;
 }
 
-/// A caller whose requests accept restricted users, as those of the published SDK do.
+/// A caller who accepts restricted users in requests, as the published SDK does.
 pub(super) fn restricted(app: &TestApp, user: &SignedInUser) -> Caller {
     app.signed_in(user).with("x-stack-allow-restricted-user", "true")
 }
@@ -112,8 +112,8 @@ async fn the_first_app_ends_the_sessions_that_were_restricted_without_it() {
     }
 }
 
-/// A session from before the first app proves only one factor, even if the project requires two
-/// factors later.
+/// A session that started before the first app was set up proves only one factor, even if the
+/// project requires two factors later.
 #[tokio::test]
 async fn a_session_older_than_the_app_needs_its_code_once_it_is_required() {
     let app = TestApp::start().await;
@@ -135,8 +135,8 @@ async fn a_session_older_than_the_app_needs_its_code_once_it_is_required() {
         let answer = session.request(method, path).json(&body).send().await;
         assert_error(&answer, 403, "REAUTHENTICATION_REQUIRED");
     }
-    // The owner's second app changes nothing. A code from an app is accepted only after the
-    // password, because the app is newer than the session.
+    // Adding a second app to the owner's account changes nothing. A code from an app is accepted
+    // only after the password, because the app is newer than the session.
     app.advance(SignedDuration::from_secs(30));
     enrol(&app, &owner).await;
     assert_eq!(app.signed_in(&owner).get(ME).await.status(), 200);
@@ -152,8 +152,8 @@ async fn a_session_older_than_the_app_needs_its_code_once_it_is_required() {
     assert_eq!(refreshed(&app, &other).await["is_restricted"], false);
 }
 
-/// A server vouches for the user of a session that it creates, even if the user later proves only
-/// one factor.
+/// A server vouches for the user when it creates a session, so the session stays unrestricted even
+/// if the user later proves only one factor.
 #[tokio::test]
 async fn a_session_by_a_server_stays_as_good_as_its_word() {
     let app = TestApp::start().await;
@@ -202,7 +202,7 @@ async fn members_of_a_team_are_restricted_when_they_join_sign_in_or_refresh() {
     let membership = |user: &SignedInUser| format!("/api/v1/team-memberships/{}/{}", team.as_str().unwrap(), user.user_id);
     assert_eq!(app.server().post(&membership(&ada), json!({})).await.status(), 201);
     require(&app, json!({ "required_of_teams": [team] })).await;
-    // An existing member is restricted from their next access token on.
+    // An existing member is restricted as soon as the member gets a new access token.
     assert_eq!(reason_of(&app, &ada).await, Value::Null);
     assert_eq!(refreshed(&app, &ada).await["restricted_reason"], reason());
     assert_eq!(reason_of(&app, &ada).await, reason());

@@ -1,5 +1,6 @@
-//! A required second factor in sessions that start with a passkey, are created by a server, a tool
-//! or a device, or are taken to another domain. Machines need no second factor.
+//! A required second factor in four kinds of sessions. These start with a passkey, are created by a
+//! server, are created by a tool or a device, or are taken to another domain. Machines need no
+//! second factor.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -30,8 +31,8 @@ async fn project() -> TestApp {
     app
 }
 
-/// Registers a passkey, as restricted users may. The passkey's responses have these flags, or the
-/// default flags for `None`.
+/// Registers a passkey, as restricted users may. The passkey's responses have these flags. `None`
+/// means the default flags.
 async fn add_passkey(app: &TestApp, user: &SignedInUser, flags: Option<u8>) -> SoftPasskey {
     let Ceremony { options, code } = Ceremony::of(&restricted(app, user).post(PASSKEY_START, json!({})).await);
     let passkey = SoftPasskey::create(&options, Page::default(), 1);
@@ -90,8 +91,8 @@ async fn a_verified_passkey_counts_as_both_factors_where_it_was_used() {
     assert_eq!(reason_of(&app, &by_passkey).await, reason());
     app.configure(json!({ "config": { "passkey_replaces_second_factor": true } })).await;
     assert_eq!(reason_of(&app, &by_passkey).await, Value::Null);
-    // Without the passkey, both sessions are restricted; without the requirement, neither session
-    // is.
+    // Without the passkey, both sessions are restricted. Without the requirement, no session is
+    // restricted.
     assert_eq!(app.signed_in(&by_passkey).patch("/api/v1/users/me", json!({ "passkey_auth_enabled": false })).await.status(), 200);
     assert_eq!((reason_of(&app, &by_passkey).await, reason_of(&app, &by_password).await), (reason(), reason()));
     require(&app, json!({ "required_of_everyone": false })).await;
@@ -132,8 +133,8 @@ async fn a_passkey_that_did_not_verify_its_user_is_one_factor() {
     let key = add_passkey(&app, &ada, Some(PRESENT)).await;
     assert_eq!(reason_of(&app, &ada).await, reason());
     assert_eq!(reason_of(&app, &passkey_session(&app, &key).await).await, reason());
-    // With an authenticator app, no session is restricted, and the passkey requires a second
-    // factor.
+    // If the user has an authenticator app, no session is restricted, and the passkey requires a
+    // second factor.
     enrol(&app, &ada).await;
     assert_eq!(reason_of(&app, &ada).await, Value::Null);
     assert_error(&app.sign_in_with(&key).await, 400, "MULTI_FACTOR_AUTHENTICATION_REQUIRED");
@@ -147,7 +148,7 @@ async fn a_session_has_as_many_factors_on_another_domain() {
     let by_passkey = passkey_session(&app, &passkey).await;
     let there = exchange(&app, &code(&app, &by_passkey).await).await.json();
     assert_eq!(claims(&there["access_token"])["is_restricted"], false);
-    // The exchange also records teams that have started to require a second factor.
+    // The exchange also records the teams that have meanwhile started to require a second factor.
     require(&app, json!({ "required_of_everyone": false })).await;
     let bob = app.sign_up("bob@example.com").await;
     let team = app.server().post("/api/v1/teams", json!({ "display_name": "Engines" })).await.json()["id"].clone();
@@ -210,8 +211,8 @@ async fn machines_and_sessions_that_a_server_creates_need_no_second_factor() {
     add_passkey(&app, &ada, None).await;
     let created = app.server().post("/api/v1/auth/sessions", json!({ "user_id": ada.user_id })).await.json();
     assert_eq!(claims(&created["access_token"])["is_restricted"], false);
-    // A session created by a server counts as proof of a second factor only if the user has one.
-    // Otherwise the user is restricted until a second factor is set up.
+    // A session created by a server counts as proof of a second factor only if the user has one. If
+    // the user has no second factor, the user is restricted until a second factor is set up.
     let bob = app.sign_up("bob@example.com").await;
     let created = app.server().post("/api/v1/auth/sessions", json!({ "user_id": bob.user_id })).await.json();
     assert_eq!(claims(&created["access_token"])["restricted_reason"], reason());

@@ -22,7 +22,7 @@ async fn prove(app: &TestApp, user: &SignedInUser, body: Value) -> Answer {
     app.signed_in(user).post(PATH, body).await
 }
 
-/// Makes a change that requires recent authentication, by setting up an authenticator app.
+/// Sets up an authenticator app, as an example of a change that requires recent authentication.
 async fn change(app: &TestApp, user: &SignedInUser) -> Answer {
     app.signed_in(user).patch("/api/v1/users/me", json!({ "totp_secret_base64": SECRET })).await
 }
@@ -81,7 +81,8 @@ async fn every_credential_change_requires_recent_authentication() {
         assert_error(&own.request(method, path).json(body).send().await, 403, "REAUTHENTICATION_REQUIRED");
     }
     assert_eq!(app.table(), table);
-    // Other changes require no recent authentication, and neither do changes by servers.
+    // Other changes do not require recent authentication. Changes by servers do not require it
+    // either.
     assert_eq!(own.patch("/api/v1/users/me", json!({ "display_name": "Ada" })).await.status(), 200);
     let server = app.server().with("x-stack-access-token", &ada.access_token);
     assert_eq!(server.patch("/api/v1/users/me", json!({ "primary_email": "b@example.com" })).await.status(), 200);
@@ -124,7 +125,8 @@ async fn a_password_an_app_and_an_email_reauthenticate() {
     app.advance(SignedDuration::from_secs(1));
     assert_eq!(change(&app, &ada).await.status(), 200);
 
-    // The app was set up before this reauthentication, so it can be used for the next one.
+    // The app was set up before this reauthentication, so it can be used for the next
+    // reauthentication.
     app.advance(SignedDuration::from_secs(1));
     assert_eq!(prove(&app, &ada, json!({ "password": PASSWORD })).await.status(), 200);
     app.advance(SignedDuration::from_secs(60));

@@ -18,7 +18,7 @@ fn google() -> HashMap<String, Value> {
     HashMap::from([(String::new(), json!({ "sub": "1084", "email": "ada@example.com", "email_verified": true, "name": "Ada" }))])
 }
 
-/// A service whose deployment shares an OAuth client at Google, which the stand-in plays.
+/// A service whose deployment shares an OAuth client at Google. The stand-in plays Google.
 async fn start() -> (TestApp, StandIn) {
     let provider = StandIn::start("google", google()).await;
     let setting = provider.setting();
@@ -110,8 +110,8 @@ async fn a_configuration_may_share_a_client() {
     assert_eq!(app.admin().get(PROJECT).await.json()["config"]["oauth_providers"], json!([]), "without any client");
 }
 
-/// The project's stored secret is never used with the deployment's client, and the deployment's
-/// secret is never used with the project's client.
+/// The project's stored secret is used only with the project's client, and the deployment's secret
+/// only with the deployment's client.
 #[tokio::test]
 async fn a_provider_changes_between_own_and_shared_client() {
     let (app, provider) = start().await;

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use strum::VariantNames as _;
 use support::{Answer, TestApp};
 
-/// Asserts that a response is not an internal error, and that an error has the form of its
+/// Asserts that the response is not an internal error, and that an error has the form of its
 /// interface.
 #[track_caller]
 fn assert_is_answered(answer: &Answer, interface: Interface, what: &str) {

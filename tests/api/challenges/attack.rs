@@ -1,5 +1,5 @@
-//! Floods of requests, such as one observed in practice: two hundred per hour, each from a
-//! different network and to a random recipient. Normal use does not require a challenge.
+//! Floods of requests. One observed flood had two hundred requests per hour, each from a different
+//! network and to a random recipient. Normal use does not require a challenge.
 
 use jiff::SignedDuration;
 use model::limit::{Limits, Rate, Rule};
@@ -11,8 +11,8 @@ use super::*;
 /// The interval between the requests of an attack, at 200 per hour.
 const APART: SignedDuration = SignedDuration::from_secs(18);
 const AN_HOUR: usize = 200;
-/// If the number of requests does not matter, the attack is smaller by this factor, and its
-/// requests are further apart.
+/// In tests where the number of requests does not matter, the attack is smaller by this factor, and
+/// its requests are further apart.
 const PART: usize = 5;
 const FURTHER_APART: SignedDuration = SignedDuration::from_secs(18 * 5);
 
@@ -49,8 +49,8 @@ async fn a_flood_from_many_networks_sends_strangers_only_the_usual_number_of_ema
         }
         app.advance(APART);
     }
-    // This is slightly more than the usual 100 per hour: one of the counter's windows ends in the
-    // first hour, so part of the count expires.
+    // The number is slightly more than the usual 100 per hour. One of the counter's windows ends in
+    // the first hour, so part of the count expires.
     assert!((100..=110).contains(&sent.len()), "{}", sent.len());
     assert_eq!(sent, (0..sent.len()).collect::<Vec<_>>(), "only the usual number of emails is sent, and then none");
     assert!(app.mails(&format!("stranger{}@example.com", 2 * AN_HOUR - 1)).await.is_empty());
@@ -71,8 +71,8 @@ async fn a_flood_claiming_an_unavailable_challenge_gets_at_most_ten_emails_an_ho
         }
         app.advance(FURTHER_APART);
     }
-    // `sent` counts the emails of the last two of the three hours. Rejected requests count too, so
-    // a flood that continues uses up the quota of each window.
+    // `sent` counts the emails of the last two of the three hours. Rejected requests are also
+    // counted, so a flood that continues uses up the quota of each window.
     assert!((1..=20).contains(&sent), "{sent}");
 }
 
@@ -164,7 +164,7 @@ async fn anonymous_users_cannot_email_strangers_without_a_challenge() {
                 continue;
             }
             _ => {
-                // Verifying the user's primary address requires a challenge too.
+                // Verifying the user's primary address also requires a challenge.
                 assert_eq!(nobody.patch("/api/v1/users/me", json!({ "primary_email": stranger(number) })).await.status(), 200);
                 let body = json!({ "email": stranger(number), "callback_url": CALLBACK });
                 nobody.post(&format!("{CHANNELS}/send-verification-code"), body).await
@@ -190,7 +190,7 @@ async fn an_anonymous_user_can_email_one_address_per_solved_challenge() {
 async fn manually_created_accounts_email_no_more_strangers_than_usual() {
     for policy in ["when-suspicious", "always"] {
         let app = TestApp::start_with(Limits::standard()).await;
-        // The usual number is a fifth, because the attack is smaller too.
+        // The usual number is 20 instead of 100, because the attack is smaller by the same factor.
         usual(&app, 20).await;
         let mut users = Vec::new();
         for number in 0..20 / PART {

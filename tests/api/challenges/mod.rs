@@ -1,5 +1,5 @@
-//! Bot challenges: settings, who must solve a challenge, accepted solutions, and what a flood of
-//! requests can achieve.
+//! Bot challenges, with their settings, the callers who must solve them, the accepted solutions,
+//! and the effects of a flood of requests.
 
 pub(crate) mod altcha;
 mod attack;

@@ -68,7 +68,7 @@ async fn a_project_above_its_usual_rate_challenges_everybody_during_the_flood() 
     assert_eq!(send(&app, "198.51.100.2", 0).await, 409);
     let other = app.another_project().await;
     assert_eq!(app.client_of(&other).post(SIGN_UP, account_of("ada@example.com", json!({}))).await.status(), 200);
-    // Suspicion ends within two hours, but not exactly at the end of a window.
+    // A caller stops being suspicious within two hours, but not exactly at the end of a window.
     app.advance(SignedDuration::from_mins(30));
     assert_eq!(send(&app, "198.51.100.3", 4).await, 409);
     app.advance(SignedDuration::from_mins(120));
@@ -147,7 +147,8 @@ async fn a_project_without_a_challenge_counts_nothing() {
 #[tokio::test]
 async fn a_failure_to_count_a_request_does_not_reject_it() {
     let app = start(rate(Rule::ChallengeUsualAddress, 10)).await;
-    // The first write, which is the transaction that stores the email, succeeds; the next two fail.
+    // The first write, which is the transaction that stores the email, succeeds. The next two
+    // writes fail.
     app.recorder.break_writes(1, 2, refused("AccessDeniedException"));
     assert_eq!(send(&app, "203.0.113.7", 0).await, 200);
     assert!(app.recorder.is_done());

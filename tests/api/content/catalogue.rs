@@ -1,5 +1,5 @@
-//! The content that a process keeps for uncached responses: searches of `/mcp` and `/a2a`, and
-//! documents from `/mcp`.
+//! The content that a process keeps for uncached responses, which are searches of `/mcp` and `/a2a`
+//! and documents from `/mcp`.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -85,8 +85,8 @@ async fn a_later_post_is_found_from_its_time_on() {
     assert!(resource(&app, "llms.txt").await.contains("Later"));
 }
 
-/// These responses are not cached, so a flood of requests for all posts would require just as many
-/// renderings and megabytes.
+/// These responses are not cached, so a flood of requests for all posts would cause as many
+/// renderings, with megabytes of data for each.
 #[tokio::test]
 async fn a_resource_shows_the_newest_posts_and_where_the_others_are() {
     let app = TestApp::start().await;
@@ -115,8 +115,8 @@ async fn a_search_of_the_content_finds_words_without_their_accents() {
     }
 }
 
-/// Otherwise, if many requests arrived at the same time after a publication, each of them would
-/// read everything again.
+/// Otherwise, if many requests arrived at the same time after a publication, each request would
+/// read all content again.
 #[tokio::test]
 async fn one_of_several_requests_reads_a_new_publication() {
     let app = TestApp::start().await;

@@ -41,8 +41,8 @@ pub(super) const DOCUMENTS: [(&str, &str); 22] = [
     ("/api/v1/site", "application/json; charset=utf-8"),
 ];
 
-/// A service with the sample content. The content itself contains no URL, so the documents use the
-/// URL of the service's site.
+/// A service with the sample content. The content contains no URL, so the documents use the URL of
+/// the service's site.
 pub(super) async fn published() -> TestApp {
     let app = TestApp::start().await;
     app.publish(&gateway::content::sample(None)).await;
@@ -105,8 +105,8 @@ async fn documents_are_read_only_and_unknown_ones_are_not_found() {
     }
 }
 
-/// The paths of this site to which a response links: absolute URLs in its text, paths in
-/// attributes, and the header `link`.
+/// The paths of this site to which a response links. The links are absolute URLs in its text, paths
+/// in attributes, and the header `link`.
 fn links(answer: &Answer) -> BTreeSet<String> {
     let text = answer.text().replace("&amp;", "&");
     let end = |rest: &str| rest.find(|c: char| c.is_whitespace() || "\"'<>)]\\`,".contains(c)).unwrap_or(rest.len());

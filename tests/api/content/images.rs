@@ -1,4 +1,4 @@
-//! Images of posts and pages: publishing, refusals, and serving.
+//! Images of posts and pages, with tests about publishing, refusing and serving them.
 
 use std::path::PathBuf;
 

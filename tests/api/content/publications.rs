@@ -1,4 +1,4 @@
-//! Publications: how they are written, which posts are public, and rollbacks.
+//! Publications, with tests about writing them, the posts that are public, and rollbacks.
 
 use std::collections::BTreeMap;
 

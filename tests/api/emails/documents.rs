@@ -35,14 +35,14 @@ pub(crate) async fn update(app: &TestApp, kind: &str, id: &str, body: Value) -> 
     answer.json()
 }
 
-/// The source of a document of this kind, in which this element contains the body.
+/// The source of a document of this kind. The element contains the body.
 fn source(kind: &str, element: &str) -> String {
     let body = if kind == "themes" { "{{ content }}" } else { "{{ user.display_name }}" };
     format!("<{element}>{body}</{element}>")
 }
 
-/// Deletes a theme even if the project has selected it, which a push of the configuration can also
-/// do.
+/// Deletes a theme even if the project has selected it. A push of the configuration can do this
+/// too.
 pub(super) async fn lose_theme(app: &TestApp, theme: &str) {
     let (store, id) = (&app.app.store, DocumentId::parse(theme).unwrap());
     assert!(store.delete_mail_document(app.project_id(), DocumentKind::Theme, id, true).await.unwrap());

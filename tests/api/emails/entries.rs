@@ -1,5 +1,5 @@
-//! The entries of the outbox as they are stored: their size, and the forms that earlier versions
-//! wrote.
+//! The entries of the outbox as they are stored, with tests about their size and about the forms
+//! that earlier versions wrote.
 
 use flows::email::sealed;
 use model::outbox::codes;
@@ -19,7 +19,7 @@ async fn asked(app: &TestApp, email: &str, callback: &str) -> String {
     app.server().get(OUTBOX).await.json()["items"][0]["id"].as_str().unwrap().to_owned()
 }
 
-/// A longer entry would cost two more units with each change, and three or four more in a
+/// If an entry were longer, each change would cost two more units, or three to four more in a
 /// transaction.
 #[tokio::test]
 async fn an_email_with_a_code_stays_below_a_kilobyte() {
@@ -29,14 +29,14 @@ async fn an_email_with_a_code_stays_below_a_kilobyte() {
     app.send_emails().await;
     let calls = app.recorder.take_traced();
     let of_entry = calls.iter().filter(|call| call.items.iter().any(|((_, sk), _)| sk == "ENTRY"));
-    // The entry costs one unit, the list one, and the entry's place in the queues two. The outcome
-    // is written with a counter, and the entry leaves the queues.
+    // The entry costs one unit, the list costs one, and the entry's place in the queues costs two.
+    // The outcome is written with a counter, and the entry leaves the queues.
     let units: Vec<_> = of_entry.filter(|call| support::is_write(&call.operation)).map(|call| call.units).collect();
     assert_eq!(units, [4.0, 4.0, 4.0, 6.0]);
 }
 
-/// Rewrites an entry as version 0.1.0 stored it: with its id, with values that are now omitted,
-/// with complete masks, and with whole links sealed as text.
+/// Rewrites an entry as version 0.1.0 stored it. This version stored the entry's id, values that
+/// are now omitted, complete masks, and whole links sealed as text.
 async fn make_older(app: &TestApp, id: &str) {
     let (project, email) = (app.project_id(), EmailId::parse(id).unwrap());
     let row = app.app.store.outbox_entry(project, email).await.unwrap().unwrap();

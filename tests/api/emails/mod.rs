@@ -1,4 +1,5 @@
-//! Emails: templates, sending, the outbox, reports by the email service, and preferences of users.
+//! Emails, with tests about templates, sending, the outbox, reports by the email service, and
+//! preferences of users.
 
 mod broadcasts;
 mod builtin_mails;
@@ -45,7 +46,8 @@ pub(crate) const SEND: &str = "/api/v1/emails/send-email";
 pub(crate) const OUTBOX: &str = "/api/v1/emails/outbox";
 pub(crate) const HOUR: Millis = 3_600_000;
 
-/// Sends `<p>Hello</p>` to a user, with these fields added or replaced, and returns the entry.
+/// Sends `<p>Hello</p>` to a user, and returns the entry. `fields` are added to the request or
+/// replace its fields.
 pub(crate) async fn send(app: &TestApp, to: &SignedInUser, fields: Value) -> Value {
     let mut body = json!({ "user_ids": [to.user_id], "subject": "Greetings", "html": "<p>Hello</p>" });
     body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
@@ -105,7 +107,7 @@ pub(crate) async fn entry_in(app: &TestApp, to: &SignedInUser, status: Status) -
     id
 }
 
-/// A service, a user, and the id of an email to that user, whose entry has this status.
+/// A service, a user, and the id of an email to the user. The email's entry has this status.
 pub(crate) async fn with_entry(status: Status) -> (TestApp, SignedInUser, String) {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
@@ -118,7 +120,7 @@ async fn update(app: &TestApp, id: &str, patch: Value) {
     assert_eq!(answer.status(), 200, "{}", answer.text());
 }
 
-/// Moves an entry from `preparing` through the next states to this status, which is at most
+/// Moves an entry from `preparing` through the following states to this status, and not beyond
 /// `server-error`. `None` if the entry starts in another state.
 fn sending(app: &TestApp, entry: OutboxEntry, status: Status) -> Option<OutboxEntry> {
     let now = app.now();
@@ -135,7 +137,7 @@ fn sending(app: &TestApp, entry: OutboxEntry, status: Status) -> Option<OutboxEn
     sending.finish_sending(Uuid::nil(), Outcome::Final(failure), 0.0, now)
 }
 
-/// Applies a later report about a sent email; `None` if the entry's state does not permit the
+/// Applies a later report about a sent email. `None` if the entry's state does not permit the
 /// report.
 fn after_delivery(app: &TestApp, entry: OutboxEntry, status: Status) -> Option<OutboxEntry> {
     let kind = match status {

@@ -1,5 +1,5 @@
-//! The bodies of an email are erased a day after it reaches a final state; all other parts of its
-//! entry are kept.
+//! The bodies of an email are erased a day after the email reaches a final state. All other parts
+//! of its entry are kept.
 
 use std::collections::HashMap;
 
@@ -100,7 +100,8 @@ async fn expired_bodies_are_deleted_without_side_effects() {
     let entry = read(&app, &sent).await;
     assert_eq!((&entry["html"], &entry["subject"], &entry["status"]), (&Value::Null, &json!("Greetings"), &json!("sent")));
     assert_eq!(listed(&app, &sent).await, entry);
-    // By the machine's clock, the bodies of the email that is still waiting have expired too.
+    // According to the machine's clock, the bodies of the email that is still waiting have expired
+    // too.
     app.advance(SignedDuration::from_hours(1));
     let mail = app.last_mail(&ada.email).await.0;
     assert_eq!(read(&app, &waiting).await["status"], "sent");
@@ -202,7 +203,8 @@ async fn a_worker_that_was_overtaken_does_not_replace_bodies() {
     assert_eq!(read(&app, &id).await["html"], "current");
 }
 
-/// An entry of an earlier version contains the bodies until the email is sent, skipped or given up.
+/// An entry of an earlier version contains the bodies until the email is sent, is skipped or has
+/// failed finally.
 #[tokio::test]
 async fn an_entry_that_contains_its_bodies_is_shown_and_sent() {
     let (app, ada, id) = with_entry(Status::Queued).await;

@@ -1,4 +1,5 @@
-//! Emails with codes from the request to the recipient, and changes on the way.
+//! Emails with codes on their way from the request to the recipient, and changes to the emails on
+//! this way.
 
 use std::pin::Pin;
 use std::sync::Mutex;
@@ -79,7 +80,7 @@ async fn variables_written_by_a_server_are_shown() {
     assert!(entry["html"].as_str().unwrap().contains("?code=2h7bkqm4x8r1tz6w0c5vjn9pd3yfgs2a7hekb4mq8xr1t ABCDEF"), "{entry}");
 }
 
-/// A mailer that temporarily rejects the first emails, and keeps the texts of all emails it
+/// A mailer that temporarily rejects the first emails, and keeps the texts of all emails that it
 /// receives.
 struct UnwillingMailer {
     refusals: usize,

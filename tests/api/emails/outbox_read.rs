@@ -1,4 +1,4 @@
-//! `GET /api/v1/emails/outbox/{id}`: the exact fields in every state.
+//! `GET /api/v1/emails/outbox/{id}`, with tests about the exact fields in every state.
 
 use std::collections::BTreeSet;
 

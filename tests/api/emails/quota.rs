@@ -1,4 +1,4 @@
-//! How many emails a project may send, and in which order.
+//! The number of emails that a project may send, and the order in which they are sent.
 
 use jiff::SignedDuration;
 use model::email::Email;
@@ -52,7 +52,7 @@ async fn concurrent_workers_share_the_quota() {
     send_many(&app, &ada, 80).await;
     tokio::join!(app.send_emails(), app.send_emails(), app.send_emails());
     // Each worker has returned its tokens for emails that another worker has sent, so the next run
-    // can use them.
+    // can use these tokens.
     app.send_emails().await;
     assert_eq!(app.mails(&ada.email).await.len(), 25);
     app.advance(SignedDuration::from_hours(1));
@@ -94,7 +94,8 @@ async fn emails_are_sent_by_priority_category_and_due_time() {
 #[tokio::test]
 async fn a_project_without_quota_delays_no_other() {
     let app = TestApp::start_sending(3).await;
-    // This is more than twice the number of emails that a worker prepares and sends in one step.
+    // The number is more than twice the number of emails that a worker prepares and sends in one
+    // step.
     let users = app.users(450).await;
     assert_eq!(app.server().post(SEND, json!({ "user_ids": users, "subject": "x", "html": "<p>x</p>" })).await.status(), 200);
     app.send_emails().await;
@@ -174,8 +175,8 @@ async fn a_flood_of_codes_to_strangers_delays_no_known_recipient() {
     assert_eq!(strangers(&app, 60).await, at_once);
 }
 
-/// Signs up a user, and sends the wrong password that closes the account to passwords. The service
-/// notifies the user of this by email.
+/// Signs up a user, and then sends so many wrong passwords that the account is closed to passwords.
+/// The service notifies the user by email that the account is closed to passwords.
 async fn close_password(app: &TestApp, email: &str, is_verified: bool) {
     let user = app.sign_up(email).await;
     if is_verified {
@@ -222,7 +223,7 @@ async fn a_queued_email_with_an_expired_code_is_dropped_without_using_quota() {
     }
     app.send_emails().await;
     assert_eq!(strangers(&app, 6).await, 1);
-    // Sign-in codes are valid for ten minutes, while the quota for strangers grows by one email
+    // Sign-in codes are valid for ten minutes. The quota for strangers grows by only one email
     // every half hour.
     app.advance(SignedDuration::from_mins(31));
     ask_for_a_stranger(&app, 6).await;
@@ -235,7 +236,7 @@ async fn a_queued_email_with_an_expired_code_is_dropped_without_using_quota() {
     assert_eq!(count(&app, "queued").await, 0);
 }
 
-/// Sends an email to this many addresses, by editing its recipients, and returns its id.
+/// Sends an email to this many addresses by editing its recipients, and returns the email's id.
 async fn send_to_addresses(app: &TestApp, to: &SignedInUser, count: usize) -> String {
     let id = send(app, to, json!({})).await["id"].as_str().unwrap().to_owned();
     let emails: Vec<String> = (0..count).map(|number| format!("address{number}@example.com")).collect();
@@ -251,7 +252,7 @@ async fn an_email_takes_the_quota_of_all_its_recipients() {
         send_to_addresses(&app, &ada, 50).await;
     }
     app.send_emails().await;
-    // After the second email, the project owes forty tokens.
+    // After the second email, the project has a deficit of forty tokens.
     assert_eq!((count(&app, "sent").await, count(&app, "queued").await), (2, 1));
     app.advance(SignedDuration::from_mins(40));
     app.send_emails().await;
@@ -259,7 +260,7 @@ async fn an_email_takes_the_quota_of_all_its_recipients() {
     app.advance(SignedDuration::from_mins(2));
     app.send_emails().await;
     assert_eq!(count(&app, "queued").await, 0);
-    // Each recipient costs a token, so none are returned for the last email.
+    // Each recipient costs a token, so no tokens are returned for the last email.
     app.advance(SignedDuration::from_hours(2));
     for _ in 0..2 {
         send_to_addresses(&app, &ada, 25).await;

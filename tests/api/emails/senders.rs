@@ -10,8 +10,8 @@ fn sender(address: &str) -> Value {
     json!({ "type": "standard", "sender_name": "Notes", "sender_email": address })
 }
 
-/// A snapshot of a table from before the deployment restricted sender addresses. The project in it
-/// sends from `address`.
+/// A snapshot of a table that was written before the deployment restricted sender addresses. The
+/// project in the snapshot sends from `address`.
 async fn before(address: &str) -> Snapshot {
     let app = TestApp::start().await;
     app.configure(json!({ "config": { "email_config": sender(address) } })).await;

@@ -1,9 +1,9 @@
-//! Sends every event file, except those of the workers, to the real handlers, to show that
+//! Sends every event file except the events of the workers to the real handlers, to show that
 //! operations understand API Gateway's requests.
 //!
-//! First, the data that the events need is created: their project with its keys, the user
+//! First, the data that the events need is created, which is a project with its keys, the user
 //! `ada@example.com`, and items such as a code, a refresh token and an email. Then each event must
-//! succeed, except the event of the fallback, which matches no operation.
+//! succeed. The only exception is the event of the fallback, which matches no operation.
 
 mod furnish;
 mod openid;
@@ -33,8 +33,7 @@ pub(crate) struct World {
     placeholders: Placeholders,
 }
 
-/// A snapshot of a world. It exists because creating a world takes longer than most tests that use
-/// it.
+/// A snapshot of a world. A snapshot is used because creating a world takes longer than most tests.
 pub(crate) struct FurnishedWorld {
     snapshot: Snapshot,
     placeholders: Placeholders,
@@ -95,7 +94,7 @@ impl World {
         FurnishedWorld::from_events().await.begin(limits).await
     }
 
-    /// Like [`Self::new`], for tests that need no recorder ([`TestApp::start_unobserved`]).
+    /// Like [`Self::new`], but for tests that need no recorder ([`TestApp::start_unobserved`]).
     pub(crate) async fn unobserved(limits: Limits) -> Self {
         let furnished = FurnishedWorld::from_events().await;
         furnished.with(TestApp::start_from_at(&furnished.snapshot.unobserved(), limits, StandIn::lasting(APPLE)).await)
@@ -122,9 +121,9 @@ impl World {
         Self { app: Arc::new(app), placeholders }
     }
 
-    /// The world of the events, and a second project with the same content: users, addresses, codes
-    /// and teams. The events of the second project differ only in the project's id, keys, tokens
-    /// and codes of links.
+    /// The world of the events, and a second project with the same users, addresses, codes and
+    /// teams. The events of the second project differ only in the project's id, in keys and tokens,
+    /// and in the codes of links.
     pub(crate) async fn with_twin() -> (Self, Self) {
         Twins::from_events().await.begin().await
     }
@@ -134,7 +133,7 @@ impl World {
         Self { app: Arc::new(self.app.as_functions()), ..self }
     }
 
-    /// A snapshot of this world, from which others can start.
+    /// A snapshot of this world, from which other worlds can start.
     pub(crate) fn kept(self) -> FurnishedWorld {
         FurnishedWorld { snapshot: self.app.snapshot(), placeholders: self.placeholders }
     }
@@ -187,7 +186,7 @@ pub(crate) fn name(operation: &Operation) -> String {
     format!("{}/{}", operation.area(), operation.short_name())
 }
 
-/// The status of the response if the event succeeds.
+/// The status of the response to the event if the operation succeeds.
 pub(crate) fn success(operation: &Operation) -> u16 {
     match operation.route.name {
         // In these events, the provider has denied access, so the app gets the error.
@@ -201,7 +200,7 @@ pub(crate) fn success(operation: &Operation) -> u16 {
     }
 }
 
-/// The name of the operation and of the event, for every event except those of the workers.
+/// The name of the operation and of the event. The events of the workers are not included.
 pub(crate) fn events() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../events");
     let areas = std::fs::read_dir(root).unwrap().map(|area| area.unwrap().path()).filter(|area| !area.ends_with("workers"));

@@ -1,4 +1,4 @@
-//! An OAuth client, with the items that belong to a user's sign-in to it.
+//! An OAuth client, with the items of a user's sign-in to the client.
 
 use crypto::digest::Digest;
 use jiff::Timestamp;

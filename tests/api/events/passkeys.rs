@@ -1,5 +1,5 @@
-//! The passkey and the challenges that the events use. The events contain signed responses of
-//! [`SoftPasskey`] 1 and 2 to the challenge [`CHALLENGE`], on `http://localhost:3000`.
+//! The passkey and the challenges that the events use. The events contain responses that
+//! [`SoftPasskey`] 1 and 2 signed for the challenge [`CHALLENGE`] on `http://localhost:3000`.
 
 use crypto::webauthn::client_data::Ceremony;
 use crypto::webauthn::public_key::PublicKey;

@@ -1,5 +1,5 @@
-//! What the event of each operation changes in the world of the events. Each event is sent once for
-//! all tests that examine its effects.
+//! The changes that the event of each operation makes in the world of the events. Each event is
+//! sent once for all tests that examine its effects.
 
 use std::collections::BTreeMap;
 

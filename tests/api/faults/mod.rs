@@ -1,5 +1,5 @@
 //! The table fails. Transient failures are retried, other failures are reported, and no change is
-//! left half made.
+//! made only in part.
 
 mod operations;
 mod retries;

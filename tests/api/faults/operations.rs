@@ -1,7 +1,7 @@
 //! Sends the event of every operation, and makes each of its calls to the table fail once, before
-//! or after it is executed. The change happens completely or not at all. A repeated request
-//! completes the change, except at OAuth callbacks, whose `state` works only once. New operations
-//! are covered automatically.
+//! or after it is executed. The change is made completely or not at all. A repeated request
+//! completes the change. OAuth callbacks are an exception, because their `state` works only once.
+//! The test covers new operations automatically.
 
 use std::collections::BTreeMap;
 
@@ -14,8 +14,8 @@ use support::{Answer, InjectedError, Rows, is_write, refused};
 use crate::events::sent::{self, SentEvent};
 use crate::events::{World, name, success};
 
-/// Fields that may change even if the change itself is not made: counts, marks, expiry times, and
-/// the times and places of the last use with their index keys.
+/// Fields that may change even if the change of the operation is not made. They are counts, marks,
+/// expiry times, and the times and places of the last use with the index keys of these.
 const BESIDE: [&str; 10] = ["attempts", "gsi1sk", "gsi2pk", "gsi2sk", "last_active_at", "last_used_at", "mark", "place", "taken_by", "ttl"];
 
 /// Items that only count requests or wrong attempts.
@@ -23,8 +23,8 @@ fn is_count((partition, sort): &(String, String)) -> bool {
     partition.starts_with("L#") || sort.starts_with("TRIES#")
 }
 
-/// Counts changes by kind, such as `created U SESSION` or `changed U USER d.password`, regardless
-/// of ids and order.
+/// Counts changes by kind, such as `created U SESSION` or `changed U USER d.password`. Ids and the
+/// order of changes are ignored.
 fn changes(before: &Rows, after: &Rows) -> BTreeMap<String, usize> {
     let mut changes = BTreeMap::new();
     for key in before.changed(after).into_iter().filter(|key| !is_count(key)) {
@@ -44,8 +44,8 @@ fn changes(before: &Rows, after: &Rows) -> BTreeMap<String, usize> {
     changes
 }
 
-/// The fields that differ, as paths of two levels: the attributes of an item, and the fields of its
-/// entity.
+/// The fields that differ, as paths of two levels. The first level is the attributes of an item,
+/// and the second level is the fields of its entity.
 fn difference(path: &str, before: &Value, after: &Value) -> Vec<String> {
     let empty = serde_json::Map::new();
     let fields = |value: &Value| value.as_object().unwrap_or(&empty).clone();
@@ -64,8 +64,8 @@ fn changes_of(sent: &SentEvent) -> BTreeMap<String, usize> {
     changes(before, after)
 }
 
-/// The outcome of sending one event to a new world in which one call fails: the world afterwards,
-/// the table before, and the response.
+/// The outcome of sending one event to a new world in which one call fails. It consists of the
+/// world afterwards, the table before, and the response.
 struct Trial {
     world: World,
     before: Rows,
@@ -73,7 +73,7 @@ struct Trial {
 }
 
 impl Trial {
-    /// If `is_write` is set, only writes fail; otherwise, any call may fail.
+    /// If `is_write` is set, only writes fail. Otherwise, any call may fail.
     async fn run(event: &str, is_write: bool, call: usize, fault: InjectedError) -> Self {
         let world = World::new(Limits::standard()).await;
         let before = world.app.rows();
@@ -92,12 +92,12 @@ impl Trial {
     }
 }
 
-/// The number of calls of each operation that failed, each in a separate trial.
+/// For each operation, the number of calls that failed, each call in a separate trial.
 type Cases = BTreeMap<&'static str, usize>;
 
 const WRITES: [TableAction; 3] = [TableAction::PutItem, TableAction::UpdateItem, TableAction::DeleteItem];
 
-/// Asserts that every operation was tried, and that a call failed in exactly those operations that
+/// Asserts that every operation was tried. A call must have failed in exactly those operations that
 /// make such calls.
 fn assert_complete(cases: &Cases, makes_calls: impl Fn(&Route) -> bool) {
     let differ: Vec<_> = operations::all()
@@ -156,7 +156,7 @@ async fn a_write_whose_response_is_lost_is_made_once() {
             assert_eq!(trial.changes(), whole, "{name}: write {write}");
         }
     }
-    // A page with only one form makes the calls of that form.
+    // A page with only one form makes the calls of the form.
     let actions = |route: &Route| if let [call] = route.calls { call.table.actions } else { route.table.actions };
     assert_complete(&cases, |route| actions(route).iter().any(|action| WRITES.contains(action)));
 }
@@ -168,7 +168,8 @@ async fn the_events_of_writing_operations_change_something() {
         let name = operation.route.name;
         let changes = changes_of(sent.event(&operation));
         // The events of these operations change at most counts, marks and times. The events of
-        // `auth-connected-account-token` find a valid access token, so nothing is refreshed.
+        // `auth-connected-account-token` find a valid access token, so the operation refreshes
+        // nothing.
         let notes_use_alone = (name.starts_with("auth-oauth-callback") || name == "auth-oauth-token")
             || name.starts_with("auth-connected-account-token")
             || name == "auth-oauth-client-introspect"

@@ -7,7 +7,7 @@ use super::{Browser, sign_up};
 
 const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
-/// A service whose project trusts only one app, and no URL on this machine.
+/// A service with a project that trusts only one app, and no URL on this machine.
 async fn strict() -> TestApp {
     let app = TestApp::start().await;
     app.configure(json!({ "config": { "allow_localhost": false, "domains": [{ "domain": "https://app.example.com" }] } })).await;

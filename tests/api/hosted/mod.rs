@@ -57,7 +57,8 @@ impl<'a> Browser<'a> {
         answer.json()["access_token"].as_str().unwrap().to_owned()
     }
 
-    /// The value of the cookie whose name begins with this part, before the project.
+    /// The value of the browser's cookie with this name for the project. `name` is the part of the
+    /// cookie's name before the project.
     pub(crate) fn cookie_of(&self, name: &str) -> Option<String> {
         self.cookies.borrow().get(&format!("gatelet-{name}-{}", self.app.project_id())).cloned()
     }
@@ -66,7 +67,7 @@ impl<'a> Browser<'a> {
         self.cookies.borrow_mut().insert(format!("gatelet-{name}-{}", self.app.project_id()), value.to_owned());
     }
 
-    /// The number of flows whose cookies the browser has.
+    /// The number of flows for which the browser has a cookie.
     pub(crate) fn flows(&self) -> usize {
         self.cookies.borrow().keys().filter(|name| name.starts_with("gatelet-flow-")).count()
     }

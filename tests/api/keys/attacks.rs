@@ -1,4 +1,4 @@
-//! Attempts to reach the keys of other owners, or to keep access through a key.
+//! Attempts to use the keys of other owners, or to keep access through a key.
 
 use jiff::SignedDuration;
 use serde_json::json;

@@ -27,7 +27,7 @@ async fn verified_ada(app: &TestApp) -> SignedInUser {
     ada
 }
 
-/// Reports a new key of a team as exposed, and checks that the key is revoked.
+/// Reports a team's new key as exposed, and checks that the key is revoked.
 async fn expose(app: &TestApp, team: &str) {
     let body = json!({ "team_id": team, "description": "Deployments", "expires_at_millis": null });
     let key = app.server().post(TEAM_KEYS, body).await.json();
@@ -101,7 +101,7 @@ async fn only_verified_addresses_of_managers_are_told() {
     assert_eq!(app.server().post(&path, json!({})).await.status(), 201);
     let path = format!("/api/v1/team-permissions/{team}/{}/$manage_api_keys", mallory.user_id);
     assert_eq!(app.server().post(&path, json!({})).await.status(), 201);
-    // The address is looked up when the key is revoked, and not when the email is sent.
+    // The address is looked up when the key is revoked, not when the email is sent.
     expose(&app, &team).await;
     let move_to = async |email: &str| {
         assert_eq!(app.signed_in(&mallory).patch("/api/v1/users/me", json!({ "primary_email": email })).await.status(), 200);

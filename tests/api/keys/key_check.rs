@@ -143,8 +143,8 @@ async fn nobody_can_use_up_the_checks_of_a_public_key() {
             assert_eq!(checked(&app, keys, &key["value"]).await.0, 200);
         }
     }
-    // A secret key that is given the prefix of a public key is invalid; the limit on the secret key
-    // still applies.
+    // A secret key with the prefix of a public key is invalid. The limit on secret keys still
+    // applies.
     let secret = user_key(&app, &ada).await;
     let claimed = text(&secret["value"]).replacen("sk_", "pk_", 1);
     assert_eq!(checked(&app, USER_KEYS, &json!(claimed)).await, error(404, "API_KEY_NOT_FOUND"));

@@ -100,7 +100,7 @@ async fn a_sign_up_that_fails_counts_no_email() {
     let client = app.client();
     let (let_through, _) = exhaust(|_| client.post(SEND_RESET, reset_of("ada@example.com"))).await;
     assert_eq!(let_through, 4);
-    // At the limit, an address that is in use looks like any other address.
+    // At the limit, an address with an account gets the same response as any other address.
     assert!(is_refused(&client.post(SIGN_UP, verified_sign_up("ada@example.com")).await));
 }
 

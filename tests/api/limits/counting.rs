@@ -11,8 +11,8 @@ async fn standard(rule: Rule) -> TestApp {
     TestApp::start_with(Limits::off().with(rule, Some(rule.standard()))).await
 }
 
-/// If a quota is larger, only this many requests are sent, and the remaining number is added to the
-/// counter.
+/// If a quota is larger, only this many requests are sent, and the rest of the quota is added to
+/// the counter.
 const SENT: usize = 60;
 
 async fn assert_standard<F: Future<Output = Answer>>(

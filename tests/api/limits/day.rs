@@ -1,9 +1,9 @@
 //! Simulates a day of normal use by ten thousand users. Three hundred of them share the IP address
 //! of an office, and two thousand are in the network of a mobile carrier. With the standard limits,
-//! nobody is rejected, and at the usual rates, nobody gets a bot challenge.
+//! no user is rejected. At the usual rates, no user gets a bot challenge.
 //!
-//! The counters of an operation are those that its event increments, so limits added later are
-//! covered too.
+//! The counters of an operation are the counters that its event increments, so the test also covers
+//! limits that are added later.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::{IpAddr, Ipv4Addr};
@@ -24,14 +24,14 @@ use crate::events::{World, name};
 const PEOPLE: u32 = 10_000;
 const OFFICE: u32 = 300;
 const MOBILE: u32 = 2_000;
-/// The number of visits, out of a hundred, in each hour of the day, from midnight.
+/// For each hour of the day from midnight, the number of visits out of a hundred.
 const HOURS: [u64; 24] = [1, 1, 1, 1, 1, 1, 2, 4, 7, 9, 7, 6, 6, 6, 6, 6, 6, 6, 6, 6, 5, 3, 2, 1];
 const MINUTE: u64 = 60;
 
-/// The rules that count a request, each with its subject.
+/// The rules that count a request. Each rule has a subject.
 type Rules = Vec<(Rule, SubjectKind)>;
 
-/// An action of a user, with the second of the day when it happens.
+/// An action of a user, and the second of the day at which it happens.
 struct Act {
     at: u64,
     person: u32,
@@ -71,7 +71,8 @@ impl What {
         }
     }
 
-    /// The operation as which bot challenges count the action; `None` if they do not count it.
+    /// The operation to which bot challenges count the action. `None` if they do not count the
+    /// action.
     fn guarded(self) -> Option<GuardedOperation> {
         match self {
             Self::SignUp => Some(GuardedOperation::SignUp),
@@ -95,7 +96,7 @@ impl Chance {
         self.below(100) < percent
     }
 
-    /// A random second of the day, weighted by how busy the hours are.
+    /// A random second of the day, weighted by how busy each hour is.
     fn second(&mut self) -> u64 {
         let mut left = self.below(HOURS.iter().sum());
         let hour = HOURS.iter().position(|share| left.checked_sub(*share).map(|rest| left = rest).is_none()).unwrap();
@@ -103,7 +104,7 @@ impl Chance {
     }
 }
 
-/// The actions of a day on which each user visits twice, for about half an hour each time.
+/// The actions of a day on which each user visits twice, for about half an hour per visit.
 fn day() -> Vec<Act> {
     let mut chance = Chance(ChaCha20Rng::seed_from_u64(1));
     let mut acts = Vec::new();
@@ -119,8 +120,8 @@ fn day() -> Vec<Act> {
                 act(0, What::SignUp);
             } else if chance.is(10) {
                 // The user is not signed in. One in three signs in with a code, and one in three
-                // with a provider. One in five of the remaining users first mistypes the password
-                // twice.
+                // signs in with a provider. One in five of the remaining users first mistypes the
+                // password twice.
                 match chance.below(3) {
                     0 => act(0, What::Code),
                     1 => act(0, What::OAuth),
@@ -162,7 +163,7 @@ fn address(person: u32) -> IpAddr {
     address.into()
 }
 
-/// The counters, as they would be in the table.
+/// The counters with the values that they would have in the table.
 #[derive(Default)]
 struct Counters(HashMap<String, u32>);
 
@@ -171,7 +172,7 @@ impl Counters {
         self.0.get(name).copied().unwrap_or_default()
     }
 
-    /// Counts a request, and returns whether it is within the quota.
+    /// Counts a request, and returns whether the request is within the quota.
     fn count(&mut self, counter: &Counter) -> bool {
         let room = counter.quota_after(self.value(&counter.before()));
         let counted = self.0.entry(counter.to_string()).or_default();
@@ -186,15 +187,15 @@ enum Whom {
     Address,
     Network,
     Project,
-    /// The user, identified by account, email address or token.
+    /// The user, who is identified by an account, an email address or a token.
     Person,
 }
 
 /// The IP address from which the events are sent.
 const HOME: &str = "203.0.113.7";
 
-/// The rules that have counted a request since the recorder was last cleared, and the subjects that
-/// they counted.
+/// The rules that have counted a request since the recorder was last cleared, each with the counted
+/// subject.
 fn counted(app: &TestApp) -> BTreeSet<(&'static str, Whom)> {
     let calls = app.recorder.writes();
     let bodies = calls.iter().map(|(_, body)| serde_json::from_str::<Value>(body).unwrap());
@@ -207,7 +208,7 @@ fn counted(app: &TestApp) -> BTreeSet<(&'static str, Whom)> {
     names.map(|name| read(&name)).collect()
 }
 
-/// The rule and subject in a counter's name: `<project>#<rule>#<subject>#<window>`.
+/// The rule and the subject in a counter's name: `<project>#<rule>#<subject>#<window>`.
 fn read(name: &str) -> (&'static str, Whom) {
     let parts: Vec<&str> = name.split('#').collect();
     let rule = Rule::ALL.into_iter().find(|rule| rule.name() == parts[1]).unwrap();
@@ -233,11 +234,12 @@ async fn rules() -> BTreeMap<What, BTreeSet<(&'static str, Whom)>> {
             world.send(&name(operation)).await;
             let counted = counted(&world.app);
             let own = operation.route.limit.map_or(&[][..], |limit| limit.early_rules(true));
-            // Nobody is signed in yet, and a single request does not reach the counters of batched
+            // Nobody is signed in yet. A single request does not reach the counters of batched
             // rules in the table.
             let own = own.iter().filter(|(_, by)| *by != SubjectKind::User);
             let (batched, exact): (Rules, Rules) = own.partition(|(rule, _)| rule.is_batched());
-            // OAuth operations use no access headers, so they count their requests themselves.
+            // OAuth operations do not use the access headers, so each of these operations counts
+            // its requests itself.
             let is_counted =
                 counted.len() + batched.len() > 0 && exact.iter().all(|(rule, _)| counted.iter().any(|(name, _)| *name == rule.name()));
             assert!(is_counted || what == What::OAuth, "{route} is not counted as expected");

@@ -1,6 +1,6 @@
-//! Wrong passwords at sign-in are counted by the email address in the request, whether or not it
-//! has an account. Wrong values of `old_password` in a password change, and wrong second factors,
-//! are counted separately.
+//! Wrong passwords at sign-in are counted by the email address in the request, even if the address
+//! has no account. Wrong values of `old_password` in a password change are counted separately, and
+//! so are wrong second factors.
 
 use futures_util::future::join_all;
 use jiff::SignedDuration;
@@ -33,7 +33,7 @@ async fn after_10_wrong_passwords_the_right_one_is_rejected_too() {
     let seconds = assert_refused(&refused, "sign-in", Rule::SignInFailures.standard());
     let right = client.post(SIGN_IN, sign_in(" ADA@example.com", RIGHT)).await;
     assert_refused(&right, "sign-in", Rule::SignInFailures.standard());
-    // Neither another IP address nor server access bypasses the limit.
+    // Another IP address does not bypass the limit. Server access does not bypass it either.
     assert!(is_refused(&at(app.client(), "203.0.113.8").post(SIGN_IN, sign_in("ada@example.com", RIGHT)).await));
     assert!(is_refused(&app.server().post(SIGN_IN, sign_in("ada@example.com", RIGHT)).await));
 
@@ -133,8 +133,8 @@ fn sessions(app: &TestApp) -> usize {
     app.table().into_keys().filter(|(_, sk)| sk.starts_with("SESSION#")).count()
 }
 
-/// A correct password counts as an attempt until its session is written, so guesses in the meantime
-/// cannot take its place.
+/// A correct password counts as an attempt until its session is written, so concurrent guesses
+/// cannot use this attempt.
 #[tokio::test]
 async fn a_right_password_is_one_of_ten_attempts_until_it_signs_in() {
     let app = app().await;
@@ -184,7 +184,7 @@ async fn an_outdated_hash_is_replaced_only_if_the_sign_in_succeeds() {
     }
 }
 
-/// The owner's programs sign in at the same time, and none of them is refused.
+/// The owner's programs sign in at the same time, and the service refuses none of them.
 #[tokio::test(flavor = "multi_thread")]
 async fn forty_right_passwords_at_once_all_sign_in() {
     let app = app().await;
@@ -201,8 +201,8 @@ async fn of_concurrent_guesses_at_most_10_are_evaluated() {
     let guesses: Vec<_> = (0..100)
         .map(|number| {
             let client = client.clone();
-            // One password is right. It succeeds at most once, and never after 10 wrong passwords
-            // were reported.
+            // One password is right. This password succeeds at most once, and never after 10 wrong
+            // passwords were reported.
             let password = if number == 50 { RIGHT.to_owned() } else { format!("wrong horse {number}") };
             tokio::spawn(async move { client.post(SIGN_IN, sign_in("ada@example.com", &password)).await })
         })
@@ -238,6 +238,6 @@ async fn totp_guesses_are_counted_across_attempts() {
     .await;
     assert_eq!(let_through, 10);
     assert_refused(&refused, "sign-in", Rule::SignInFailures.standard());
-    // Wrong codes from an authenticator app do not close the account to the password itself.
+    // Wrong codes from an authenticator app do not close the account to its password.
     assert_eq!(app.client().post(SIGN_IN, sign_in("ada@example.com", RIGHT)).await.status(), 400);
 }

@@ -1,4 +1,5 @@
-//! Rate limits: quotas, whom they count, and the response when a quota is exceeded.
+//! Rate limits, with tests about their quotas, their subjects, and the response when a quota is
+//! exceeded.
 
 mod codes;
 mod counting;
@@ -24,7 +25,7 @@ const CHECK: &str = "/api/v1/auth/otp/sign-in/check-code";
 const REFRESH: &str = "/api/v1/auth/sessions/current/refresh";
 const TOKEN: &str = "/api/v1/auth/oauth/token";
 
-/// The limit of one rule, with all other limits off.
+/// The limit of one rule. All other limits are off.
 fn only(rule: Rule, quota: u32, window: u32) -> Limits {
     Limits::off().with(rule, Some(Rate::new(quota, window)))
 }
@@ -61,8 +62,8 @@ fn assert_refused(answer: &Answer, limit: &str, rate: Rate) -> i64 {
     seconds
 }
 
-/// Sends requests until one is limited, and returns the number of permitted requests and the last
-/// response.
+/// Sends requests until one request is limited, and returns the number of permitted requests and
+/// the last response.
 async fn exhaust<F: Future<Output = Answer>>(mut send: impl FnMut(usize) -> F) -> (usize, Answer) {
     for number in 0.. {
         let answer = send(number).await;

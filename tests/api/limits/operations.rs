@@ -1,5 +1,5 @@
-//! Sends every operation's event. Operations reject requests above their limit, and every operation
-//! that checks or sends codes has a limit. New operations are covered automatically.
+//! Sends every operation's event. Operations reject requests above their limit. Every operation
+//! that checks or sends codes has a limit. The test covers new operations automatically.
 
 use std::collections::BTreeSet;
 
@@ -21,11 +21,11 @@ async fn every_limited_operation_is_rejected_at_its_limit() {
         let rules: Vec<Rule> = Rule::ALL.into_iter().filter(|rule| rule.limit() == limit || of_servers(rule)).collect();
         let one = rules.iter().fold(Limits::off(), |limits, rule| limits.with(*rule, Some(Rate::new(1, WINDOW))));
         let world = World::new(one).await;
-        // The setup has used part of the quota, which is restored after a window.
+        // The setup has used part of the quota. The quota is restored after a window.
         world.app.advance(SignedDuration::from_secs(WINDOW.into()));
         let (name, event) = (operation.route.name, name(&operation));
-        // A different test checks the response; in this test, the code of the second factor has
-        // expired, for example.
+        // This test ignores the content of the response, because another test checks it. For
+        // example, the code of the second factor has expired here.
         let first = world.send(&event).await;
         assert!(first.status() < 500 && first.status() != 429, "{name}: {}", first.text());
         let second = world.send(&event).await;

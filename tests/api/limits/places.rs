@@ -1,4 +1,4 @@
-//! Writes by clients are counted by IP address, by network and by user; pictures are counted
+//! Writes by clients are counted by IP address, by network and by user. Pictures are counted
 //! separately.
 
 use std::collections::BTreeSet;
@@ -16,26 +16,28 @@ use crate::events::{World, name};
 const ME: &str = "/api/v1/users/me";
 const PICTURE: &str = "data:image/png;base64,iVBORw0KGgo=";
 
-/// Whether the limit of an operation counts clients' requests by IP address, and whether it counts
-/// them by network. The limit's other rules depend on the purpose of the operation.
+/// The first value is whether the operation's limit counts clients' requests by IP address. The
+/// second value is whether the limit counts them by network. The other rules of the limit depend on
+/// the purpose of the operation.
 fn by_place(operation: &infra::Operation) -> (bool, bool) {
     let rules = operation.route.limit.map_or(&[][..], |limit| limit.early_rules(true));
     let has = |wanted: SubjectKind| rules.iter().any(|(_, by)| *by == wanted);
     (has(SubjectKind::Address), has(SubjectKind::Network))
 }
 
-/// The operations that write and that clients can call. Requests by servers are counted by key.
+/// The write operations that clients can call. Requests by servers are counted by key.
 fn writes_of_clients() -> impl Iterator<Item = infra::Operation> {
     let is_of_client = |operation: &infra::Operation| operation.description.level.is_none_or(|level| level == Level::Client);
     operations::all().into_iter().filter(move |operation| operation.route.limit.is_some() && is_of_client(operation))
 }
 
-/// Whether an event contains a server key, so that its request is counted by that key.
+/// Whether an event contains a server key. If it does, the request is counted by this key.
 fn is_of_server(world: &World, event: &str) -> bool {
     world.request(event).headers().get("x-service-access-type").is_some_and(|level| level == "server")
 }
 
-/// Operations without a session whose requests are counted in a different way, with the reason.
+/// Operations without a session whose requests are counted in a different way. The text states the
+/// reason.
 const OTHERWISE: [(&str, &str); 7] = [
     ("auth-challenge-create", "writes nothing, and is counted by address"),
     ("auth-oauth-client-introspect", "writes nothing, and is counted by its client"),
@@ -62,7 +64,8 @@ async fn every_write_of_a_client_is_counted_by_address_and_network() {
         world.app.recorder.clear();
         world.app.app.memory.forget();
         let answer = world.send(&name(&operation)).await;
-        // Links in emails are counted per code, no matter who follows them: see `limits::codes`.
+        // Links in emails are counted by code, no matter who follows them. The tests are in
+        // `limits::codes`.
         let in_table = world.app.recorder.writes().iter().flat_map(|(_, body)| counters(body)).collect::<BTreeSet<_>>();
         let in_memory = world.app.app.memory.batched();
         let counted = |subject: &str| in_table.iter().chain(&in_memory).any(|counter| counter.contains(&format!("#{subject}#")));
@@ -151,7 +154,7 @@ async fn all_users_of_an_address_and_of_a_network_share_a_limit() {
     let (let_through, refused) = exhaust(|number| write(number, "203.0.113.7".to_owned())).await;
     assert_eq!(let_through, 25);
     assert_refused(&refused, "write", by_address);
-    // Another address gets what is left of the network's quota, and another network gets the full
+    // Another IP address gets the rest of the network's quota, and another network gets the full
     // quota.
     let (let_through, refused) = exhaust(|number| write(number, "203.0.113.8".to_owned())).await;
     assert_eq!(let_through, 15);
@@ -173,7 +176,7 @@ async fn every_tenth_write_is_counted_in_the_table_and_the_others_cost_nothing()
         counted.push(app.recorder.writes().iter().flat_map(|(_, body)| counters(body)).count());
     }
     assert_eq!(counted.iter().sum::<usize>(), 3, "{counted:?}");
-    // Another process, which only knows the counts in the table, also refuses requests beyond the
+    // Another process, which knows only the counts in the table, also refuses requests above the
     // quota.
     app.app.memory.forget();
     let (let_through, _) = exhaust(|_| {
@@ -184,7 +187,7 @@ async fn every_tenth_write_is_counted_in_the_table_and_the_others_cost_nothing()
     assert!((70..=80).contains(&let_through), "{let_through}");
 }
 
-/// The operations whose limits are all counted in memory first are called with a request that is
+/// Calls each operation whose limits are all counted in memory first, with a request that is
 /// counted.
 #[tokio::test]
 async fn every_batched_count_reaches_the_table_at_the_tenth_request() {
@@ -265,7 +268,7 @@ async fn pictures_are_limited_by_user_address_and_network() {
         .await;
         assert_eq!(let_through, limit as usize, "{rule:?}");
         assert_refused(&refused, "picture", Rate::new(limit, 600));
-        // Pictures given as URLs are not counted, and neither are other changes.
+        // Pictures that are given as URLs are not counted. Other changes are not counted either.
         let caller = at(app.signed_in(&users[0]), "203.0.113.7");
         assert_eq!(caller.patch(ME, json!({ "profile_image_url": "https://example.com/ada.png" })).await.status(), 200);
         // The limit does not apply to uploads by servers.
@@ -274,8 +277,8 @@ async fn pictures_are_limited_by_user_address_and_network() {
     }
 }
 
-/// Every operation that stores a picture counts it, because the limit depends on the body and not
-/// on the operation.
+/// The limit depends on the body and not on the operation, so every operation that stores a picture
+/// counts the picture.
 #[tokio::test]
 async fn every_operation_of_a_client_that_takes_a_picture_counts_it() {
     let document: serde_json::Value = serde_json::from_str(include_str!("../../../functions/content/src/openapi.json")).unwrap();

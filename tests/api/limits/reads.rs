@@ -13,7 +13,7 @@ const SESSION: &str = "/api/v1/auth/sessions/current";
 const PROJECT: &str = "/api/v1/projects/current";
 const TEAMS: &str = "/api/v1/teams?user_id=me";
 const QUOTA: u32 = 24;
-/// With two fields of this much metadata, a user counts as three reads.
+/// With two fields that contain this much metadata, a user counts as three reads.
 const METADATA: usize = 27_000;
 
 /// A user with an item of some 55 KB, and a limit for a single rule.
@@ -47,8 +47,8 @@ async fn large_reads_count_by_session_and_small_ones_not_at_all() {
     app.recorder.clear();
     let seconds = read_all(&caller).await;
     assert_eq!(app.recorder.count_of("UpdateItem", "#read"), 0, "reads write nothing");
-    // Someone who stole a session can only use up the quota of that session, and the owner can end
-    // it.
+    // Someone who stole a session can use up only the quota of that session, and the owner can end
+    // the session.
     let own = app.signed_in(&app.sign_in("ada@example.com").await);
     assert_eq!((own.get(ME).await.status(), small.get(ME).await.status()), (200, 200));
     assert_eq!(caller.patch(ME, json!({ "display_name": "Ada" })).await.status(), 200, "writes have limits of their own");
@@ -138,7 +138,7 @@ async fn pictures_count_by_address_and_network() {
     }
 }
 
-/// A page reads more than it shows, and all the data read is counted.
+/// A page reads more data than it shows. The limit counts all data that is read.
 #[tokio::test]
 async fn a_flood_of_the_longest_pages_is_refused_with_the_standard_limits() {
     let standard = Rule::Read.standard();

@@ -1,5 +1,5 @@
-//! The project as an OpenID provider: its clients, and sign-ins of users to them on the hosted
-//! pages.
+//! The project as an OpenID provider, with its clients and the sign-ins of users to these clients
+//! on the hosted pages.
 
 mod attacks;
 mod clients;
@@ -58,8 +58,7 @@ impl<'a> RelyingParty<'a> {
         format!("/api/v1/projects/{}/oauth2/{name}", self.app.project_id())
     }
 
-    /// The parameters of an ordinary request with `changes`, in which an empty value removes a
-    /// parameter.
+    /// The parameters of an ordinary request with `changes`. An empty value removes a parameter.
     fn parameters(&self, changes: &[(&str, &str)]) -> String {
         let challenge = challenge(VERIFIER);
         let usual = [

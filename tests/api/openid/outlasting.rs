@@ -1,4 +1,4 @@
-//! Sessions, consent, scopes and the client itself must not outlast the right to them.
+//! Sessions, consent, scopes and clients must end when the right to them ends.
 
 use jiff::SignedDuration;
 use serde_json::json;
@@ -9,8 +9,8 @@ use crate::hosted::query_of;
 
 const COMPLETE: &str = "/api/v1/auth/oauth2/authorizations/complete";
 
-/// Someone who stole an access token can use it for ten minutes, but must not be able to turn it
-/// into a session.
+/// Someone who stole an access token can use the token for ten minutes, but must not be able to
+/// start a session with it.
 #[tokio::test]
 async fn an_access_token_alone_begins_no_session() {
     let app = TestApp::start().await;
@@ -67,7 +67,7 @@ async fn consent_does_not_survive_a_new_owner() {
     assert!(rp.tokens(&owner).await["id_token"].is_string(), "the owner can consent anew");
 }
 
-/// Clients find accounts by verified addresses, so a click by someone else must not verify an
+/// Clients find accounts by verified addresses, so a click by another person must not verify an
 /// address.
 #[tokio::test]
 async fn an_address_that_somebody_else_verified_is_not_verified_for_clients() {
@@ -140,7 +140,8 @@ async fn who_may_sign_in_is_checked_again() {
     assert_eq!(open.redeem(&code).await.json()["error"], "invalid_grant", "restricted since the code was issued");
 }
 
-/// Another site can send a browser to the endpoint, which then gets none of the browser's cookies.
+/// Another site can send a browser to the endpoint. The endpoint then does not receive the
+/// browser's cookies.
 #[tokio::test]
 async fn a_form_of_another_site_replaces_no_cookie() {
     let app = TestApp::start().await;

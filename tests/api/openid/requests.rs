@@ -1,5 +1,5 @@
-//! Authorization requests: which of them are refused, where the error is shown, and which error it
-//! is.
+//! Authorization requests, with tests about which requests are refused, where the error is shown,
+//! and which error it is.
 
 use serde_json::json;
 use support::TestApp;

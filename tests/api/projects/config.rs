@@ -226,8 +226,8 @@ async fn templates_and_themes_are_shared_with_the_email_operations() {
     let mail = app.last_mail("ada@example.com").await;
     assert!(mail.0.subject.starts_with("Come in with ") && mail.0.html.contains("bare "), "{:?}", mail.0);
 
-    // The configuration shows the changes made by other operations, and a server may change the
-    // branch too.
+    // The configuration shows the changes that other operations have made. A server may also change
+    // the branch.
     let renamed = app.admin().patch(&format!("/api/v1/internal/email-templates/{TEMPLATE}"), json!({ "display_name": "Letters" })).await;
     assert_eq!(renamed.status(), 200);
     assert_eq!(read(&admin, CONFIG).await["emails"]["templates"][TEMPLATE]["displayName"], "Letters");

@@ -1,5 +1,5 @@
-//! Secrets in the configuration can be written, are shown as a placeholder, and are never kept for
-//! a different destination.
+//! Secrets in the configuration can be written, are shown as a placeholder, and are not kept if
+//! their destination changes.
 
 use serde_json::json;
 use support::TestApp;
@@ -52,7 +52,8 @@ async fn a_secret_that_the_settings_contain_is_shown_as_a_placeholder() {
     ];
     assert_eq!(shown, [(&json!("********"), &json!("********")); 3]);
     assert!(!whole.to_string().contains("a-secret") && !own.to_string().contains("a-secret"));
-    // A level can be written back as it was read, but not with a different destination.
+    // A level can be written back as it was read, but a different destination requires the secret
+    // again.
     let before = app.table();
     for (key, field, value) in [
         (github, "github", json!({ "type": "github", "clientId": "other", "clientSecret": "********" })),

@@ -1,4 +1,4 @@
-//! `PATCH /api/v1/internal/projects/current`: every setting is returned, and an invalid setting
+//! `PATCH /api/v1/internal/projects/current`. Every setting is returned, and an invalid setting
 //! changes nothing.
 
 use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
@@ -180,7 +180,7 @@ async fn an_invalid_setting_is_reported_and_changes_nothing() {
         ),
     ];
     for (mut patch, path) in wrong {
-        // A valid setting in the same request as an invalid one is not changed either.
+        // A valid setting in a request with an invalid setting is not changed either.
         if patch.get("is_production_mode").is_none() {
             patch["is_production_mode"] = json!(true);
         }

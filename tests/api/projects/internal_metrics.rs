@@ -17,7 +17,7 @@ pub(super) async fn metrics(app: &TestApp, query: &str) -> Value {
     answer.json()
 }
 
-/// The non-zero points of a series, by month and day.
+/// The points of a series that are not zero, by month and day.
 pub(super) fn days(series: &Value) -> BTreeMap<String, u64> {
     let points = series.as_array().unwrap().iter();
     let points = points.map(|point| (point["date"].as_str().unwrap()[5..].to_owned(), point["activity"].as_u64().unwrap()));

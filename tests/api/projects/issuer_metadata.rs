@@ -1,5 +1,5 @@
-//! The metadata of a project as an issuer, at all the paths where clients look for it, and how
-//! authorizers of other services use the metadata and tokens.
+//! The metadata of a project as an issuer. Clients look for it at several paths, and authorizers of
+//! other services use it to check tokens.
 
 use jsonwebtoken::jwk::JwkSet;
 use jsonwebtoken::{Algorithm, DecodingKey, Validation};
@@ -94,14 +94,14 @@ struct Authorizer<'a> {
     audiences: &'a [&'a str],
     /// `client_id`s; empty for any.
     clients: &'a [&'a str],
-    /// The scopes that a route accepts, one of which the token must have; empty if the route
+    /// The scopes that a route accepts. The token must have one of them. Empty if the route
     /// requires no scope.
     scopes: &'a [&'a str],
 }
 
 impl Authorizer<'_> {
-    /// Checks a token as the JWT authorizers of API Gateway and Bedrock `AgentCore` do, using the
-    /// document, the keys and the claims.
+    /// Checks the document, the keys and the claims of a token in the way of the JWT authorizers of
+    /// API Gateway and Bedrock `AgentCore`.
     ///
     /// <https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-jwt-authorizer.html>
     async fn admits(&self, app: &TestApp, token: &str) -> Result<Value, String> {
@@ -127,9 +127,9 @@ impl Authorizer<'_> {
         self.issuer.strip_prefix(API_URL).ok_or_else(|| "the issuer is elsewhere".to_owned())
     }
 
-    /// `exp` is in the future, and `nbf` and `iat` are not. One of the audiences is `aud` or, if
-    /// there is no `aud`, `client_id`. The client is one of the clients, and `scope` contains one
-    /// of the scopes.
+    /// `exp` is in the future. `nbf` and `iat` are not in the future. One of the audiences matches
+    /// `aud`. If there is no `aud`, one of the audiences matches `client_id`. The client is one of
+    /// the clients, and `scope` contains one of the scopes.
     fn check(&self, claims: &Value, now: i64) -> Result<(), String> {
         let time = |name: &str| claims[name].as_i64();
         let is_current = time("exp").is_some_and(|exp| exp > now) && time("iat").is_none_or(|iat| iat <= now);

@@ -1,5 +1,5 @@
-//! Projects with a very large amount of data are deleted in parts, without delaying other
-//! deletions. Tokio's clock is paused, and each call to the table takes [`ROUND_TRIP`].
+//! Projects with a very large amount of data are deleted in parts. Their deletion does not delay
+//! other deletions. Tokio's clock is paused, and each call to the table takes [`ROUND_TRIP`].
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ use crate::webhooks::ENDPOINTS;
 const FIRST: &str = "00000000-1111-4222-8333-444444444444";
 const SECOND: &str = "ffffffff-1111-4222-8333-444444444444";
 
-/// Writes this many items that consist only of a key into a partition.
+/// Writes this many items that consist only of a key to a partition.
 async fn fill(app: &TestApp, pk: &str, sk: impl Fn(usize) -> String, count: usize) {
     let store = &app.app.store;
     let put = |index| {
@@ -56,7 +56,7 @@ async fn project(app: &TestApp, id: &str) -> Project {
     parts.store.project(&id).await.unwrap().unwrap().project
 }
 
-/// Creates users with sessions, all of them in the same part of the list of users.
+/// Creates users with sessions, all users in the same part of the list of users.
 async fn users(app: &TestApp, project: &ProjectId, sessions: usize, count: usize) {
     for number in 0..count {
         let id = UserId::from(Uuid::from_u128((number as u128) << 64));
@@ -112,7 +112,7 @@ async fn partitions_are_deleted_in_parts_while_there_is_time() {
     for partition in [&deliveries, &trail] {
         assert!((300..1300).contains(&count(&app, partition)), "{partition}: {}", count(&app, partition));
     }
-    // The deliveries are found through their endpoint, so the endpoint remains.
+    // The deliveries are found through their endpoint, so the endpoint is not deleted.
     let key = (format!("P#{id}"), format!("WEBHOOK#{}", endpoint["id"].as_str().unwrap()));
     assert!(has(&app, &key));
     let mut steps = 1;
@@ -149,7 +149,8 @@ async fn a_worker_that_is_stopped_in_each_step_completes_other_deletions() {
     end_both(&app, [&large, &small]).await;
     await_turn_of_first(&app);
     for _ in 0..6 {
-        // This time is too short for the large project, but more than enough for the small one.
+        // This time is too short for the large project, but more than long enough for the small
+        // project.
         let stopped = timeout(Duration::from_secs(5), workers::endings::step(&app.app, Instant::now() + Duration::from_secs(100)));
         stopped.await.ok();
         if pending(&app).await == [FIRST] {

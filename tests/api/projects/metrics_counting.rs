@@ -1,5 +1,5 @@
-//! Figures stay exact even if workers crash, lose responses, run twice or run late, and if accounts
-//! are older than the counters.
+//! Figures stay exact even if workers crash, lose responses, run twice or run late. They also stay
+//! exact if accounts are older than the counters.
 
 use aws_sdk_dynamodb::operation::delete_item::DeleteItemInput;
 use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
@@ -12,7 +12,8 @@ use support::{InjectedError, SignedInUser, TestApp};
 
 use super::internal_metrics::{DAY, days, metrics, on};
 
-/// The number of all users, of those active on 1 January, and of those active in the last 30 days.
+/// The number of all users, of the users who were active on 1 January, and of the users who were
+/// active in the last 30 days.
 async fn figures(app: &TestApp) -> (u64, u64, u64) {
     let figures = metrics(app, "").await;
     let active = days(&figures["daily_active_users"]).get("01-01").copied().unwrap_or_default();
@@ -92,7 +93,7 @@ async fn a_refresh_succeeds_when_counting_fails_and_the_next_one_counts() {
         let caller = app.client().with("x-stack-refresh-token", &ada.refresh_token);
         caller.post("/api/v1/auth/sessions/current/refresh", json!({})).await.status()
     };
-    // The first two writes are for the session and the user; the writes of the counters follow.
+    // The first two writes are for the session and the user. The writes of the counters follow.
     app.recorder.break_writes(2, 100, InjectedError::NotMade);
     assert_eq!(refresh().await, 200);
     app.recorder.clear();
@@ -217,7 +218,8 @@ async fn a_deleted_user_of_very_many_teams_is_subtracted_from_the_totals_once() 
     }
     app.link_trail().await;
     let path = format!("/api/v1/users/{}", ada.user_id);
-    // The first request is interrupted after some memberships; two more complete the deletion.
+    // The first request is interrupted after some memberships. Two more requests complete the
+    // deletion.
     app.recorder.break_writes(2, 100, InjectedError::NotMade);
     assert_ne!(app.server().delete(&path).await.status(), 200);
     app.recorder.clear();

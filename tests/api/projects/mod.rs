@@ -1,5 +1,5 @@
-//! Projects: settings, sign-up rules, API keys, metrics, owners, deletion, public keys of tokens,
-//! and related origins of passkeys.
+//! Projects, with tests about settings, sign-up rules, API keys, metrics, owners, deletion, public
+//! keys of tokens, and related origins of passkeys.
 
 mod api_keys;
 mod config;

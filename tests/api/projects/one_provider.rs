@@ -37,7 +37,7 @@ async fn one_provider_is_set_and_removed_without_the_secrets_of_the_others() {
     });
     assert_eq!(saved.json(), expected);
     assert!(!saved.text().contains("the-secret"));
-    // A different client requires a different secret; other changes do not require one.
+    // A different client requires a different secret. Other changes do not require a secret.
     let other = set(&app, json!({ "id": "github", "client_id": "two" })).await;
     assert!(other.text().contains("body.client_secret is required"), "{}", other.text());
     assert_eq!(set(&app, json!({ "id": "github" })).await.status(), 200);
@@ -54,7 +54,7 @@ async fn one_provider_is_set_and_removed_without_the_secrets_of_the_others() {
     assert_eq!(app.server().post(PATH, json!({ "id": "github" })).await.code(), "INSUFFICIENT_ACCESS_TYPE");
 }
 
-/// Setting a new secret must not open the app of one tenant to the users of all tenants.
+/// Setting a new secret must not open an app for one tenant to the users of all tenants.
 #[tokio::test]
 async fn a_change_of_one_field_keeps_the_tenant() {
     let app = TestApp::start().await;
@@ -93,7 +93,7 @@ async fn concurrent_changes_of_several_providers_are_all_made() {
     assert_eq!(ids, ["github", "gitlab"]);
 }
 
-/// The configuration of the branch, such as a file in a repository, combined with the operations on
+/// The configuration of the branch, such as a file in a repository, together with the operations on
 /// a single provider.
 #[tokio::test]
 async fn a_removed_provider_of_the_branch_stays_removed_and_others_stay() {
@@ -113,7 +113,7 @@ async fn a_removed_provider_of_the_branch_stays_removed_and_others_stay() {
     assert_eq!(app.admin().delete(&format!("{PATH}/github")).await.status(), 200);
     level("environment", json!({ "auth.allowSignUp": true })).await;
     assert_eq!(ids(&app).await, Vec::<String>::new());
-    // The other provider still has its client and secret.
+    // The other provider still has its client and its secret.
     level("environment", json!({ "auth.oauth.providers.gitlab.allowSignIn": true })).await;
     assert_eq!(ids(&app).await, ["gitlab"]);
 }
@@ -178,8 +178,8 @@ async fn what_is_wrong_with_an_issuer_is_said() {
     assert!(refused(gone).await.contains("did not answer in time, or has no public HTTPS address"));
 }
 
-/// Otherwise, anyone who may create projects could make this service send floods of requests to
-/// other services.
+/// Otherwise, anyone who may create projects could make this service flood other services with
+/// requests.
 #[tokio::test]
 async fn issuers_of_a_stranger_get_few_requests() {
     let (app, requests) = (TestApp::start().await, Arc::new(AtomicUsize::new(0)));

@@ -1,4 +1,4 @@
-//! A team that owns projects keeps at least one member, and is not deleted.
+//! A team that owns projects always keeps a member, and is not deleted.
 
 use serde_json::json;
 use support::{Answer, TestApp};

@@ -101,7 +101,7 @@ async fn completing_a_deletion_keeps_the_note_of_a_later_one() {
     delete(&app).await;
     app.app.store.forget_ending(&first).await.unwrap();
     assert!(is_noted(&app).await);
-    // An id that was never used has no note of a deletion.
+    // For an id that was never used, there is no note of a deletion.
     let other = Keys::generate(&app.app.entropy, app.app.entropy.uuid().into());
     assert_eq!(app.app.store.project_ending(&other.project_id).await.unwrap(), None);
 }

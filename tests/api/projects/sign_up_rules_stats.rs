@@ -76,7 +76,7 @@ async fn every_matching_rule_counts_in_its_hour() {
         (48, &json!({ "hour": "2026-01-01T12:00:00.000Z", "count": 2 }), &json!({ "hour": "2026-01-01T15:00:00.000Z", "count": 3 }))
     );
 
-    // After two days, only the totals are left, and deleted rules are no longer shown.
+    // After two days, only the total numbers are left, and deleted rules are no longer shown.
     app.configure(json!({ "config": { "sign_up_rules": [rule("all", 9, "true", "log")] } })).await;
     assert_eq!(counts(&stats(&app).await).len(), 4);
     app.advance(SignedDuration::from_hours(48));
@@ -87,7 +87,8 @@ async fn every_matching_rule_counts_in_its_hour() {
 async fn a_code_counts_when_it_is_redeemed_and_a_failed_sign_up_does_not() {
     let app = with_rules().await;
     app.sign_in_by_mail("ada@our.example").await;
-    // The second sign-in, and the sign-up with an address that is already in use, create no user.
+    // The second sign-in creates no user. The sign-up with an address that already has an account
+    // creates no user either.
     app.sign_in_by_mail("ada@our.example").await;
     assert_eq!(sign_up(&app, "ada@our.example").await, 409);
     let code = json!({ "code": app.sign_in_code("eve@example.com").await });

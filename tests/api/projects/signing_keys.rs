@@ -209,7 +209,7 @@ async fn a_process_that_has_not_read_the_keys_verifies_with_them() {
     for cold in [app.redeployed(|_| ()), app.as_functions()] {
         assert_accepted(&cold, &ada).await;
     }
-    // A key that is created after the process has read the keys.
+    // The key is created after the process has read the keys.
     let other = app.redeployed(|_| ());
     assert_accepted(&other, &ada).await;
     app.advance(MINUTE);

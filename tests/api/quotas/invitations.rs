@@ -20,7 +20,8 @@ async fn send(caller: &Caller, team: &str, number: usize) -> Answer {
     caller.post(&format!("{INVITATIONS}/send-code"), body).await
 }
 
-/// A team with the maximum number of invitations, which were sent at the same time as some more.
+/// A team with the maximum number of invitations. The sender sent these and a few more invitations
+/// at the same time.
 async fn full() -> (TestApp, SignedInUser, String, Vec<String>) {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;

@@ -1,5 +1,5 @@
-//! Quotas: each owner has a maximum for what clients can create, however many requests arrive at
-//! the same time (`shared/model/src/quota.rs`).
+//! Quotas. Each owner has a maximum for what clients can create, no matter how many requests arrive
+//! at the same time (`shared/model/src/quota.rs`).
 
 mod anonymous;
 mod invitations;

@@ -1,5 +1,5 @@
-//! Deleting a team or user leaves no memberships behind, no matter how many there are and where the
-//! deletion is interrupted.
+//! Deleting a team or user leaves no memberships behind. The number of memberships and the place of
+//! an interruption do not matter.
 
 use model::permission::Grant;
 use model::team::{Member, Team};
@@ -92,7 +92,7 @@ async fn an_interrupted_team_deletion_hides_the_team_and_resumes_on_retry() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let mut interrupted = 0;
-    // Each round fails a later write, until the request succeeds.
+    // In each round, a later write fails, until the request succeeds.
     for write in 0.. {
         let id = team(&app, "Engines", Some(&ada)).await;
         let users = fill(&app, &id, 60).await;
@@ -146,7 +146,7 @@ async fn a_user_is_deleted_with_all_memberships_despite_interruptions() {
     }
 }
 
-/// Creates teams and adds the user to each, with direct writes.
+/// Creates teams, and adds the user to each team with direct writes.
 async fn join_many(app: &TestApp, user: &SignedInUser, count: usize) -> Vec<String> {
     let (project, entropy): (_, &Entropy) = (app.project_id(), &app.app.entropy);
     let member = app.app.store.user(project, UserId::parse(&user.user_id).unwrap()).await.unwrap().unwrap().user;

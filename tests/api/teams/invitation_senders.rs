@@ -1,4 +1,4 @@
-//! An invitation sent by a member is valid only as long as the sender is a member.
+//! An invitation that a member has sent is valid only as long as the sender is a member.
 
 use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -93,7 +93,7 @@ async fn invitations_of_servers_outlive_every_member() {
     let app = TestApp::start().await;
     let (id, ada, mallory) = team_of_two(&app).await;
     let bob = app.sign_in_by_mail("bob@example.com").await;
-    // A request by a server keeps the server's rights, even if it contains a member's token.
+    // A request by a server has the server's rights, even if it contains a member's token.
     let body = json!({ "team_id": id, "email": "bob@example.com", "callback_url": "http://localhost:3000/join" });
     let server = app.server().with("x-stack-access-token", &mallory.access_token);
     let sent = server.post(&format!("{INVITATIONS}/send-code"), body).await.json()["id"].as_str().unwrap().to_owned();
@@ -204,7 +204,7 @@ async fn an_invitation_ends_when_its_sender_s_account_gets_a_new_owner() {
     let id = team(&app, "Engines", Some(&ada)).await;
     join(&app, &id, &squatter.user_id).await;
     let invitation = invite_as(&app, &squatter, &id, "bob@example.com").await;
-    // The owner proves the address and so gets the account, but without the membership.
+    // The owner proves the address and thereby gets the account, but not the membership.
     let owner = app.sign_in_by_mail("mallory@example.com").await;
     assert_eq!(owner.user_id, squatter.user_id);
     assert_void(&app, &bob, &invitation).await;
@@ -224,7 +224,7 @@ async fn an_invitation_ends_when_its_sender_reports_an_intruder() {
     let (id, _, mallory) = team_of_two(&app).await;
     let bob = app.sign_in_by_mail("bob@example.com").await;
     let invitation = invite_as(&app, &mallory, &id, "bob@example.com").await;
-    // An intruder in Mallory's session sets a password; the email about this change contains the
+    // An intruder in Mallory's session sets a password. The email about this change contains the
     // link.
     let password = json!({ "password": "an intruder's battery" });
     assert_eq!(app.signed_in(&mallory).post("/api/v1/auth/password/set", password).await.status(), 200);

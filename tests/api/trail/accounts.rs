@@ -1,5 +1,5 @@
-//! The trail's entries about accounts: how and from where a user signed in, and who made which
-//! changes.
+//! The trail's entries about accounts, which record how and from where a user signed in, and who
+//! made which changes.
 
 use api::product::access::Operator;
 use jiff::SignedDuration;
@@ -71,7 +71,7 @@ async fn recovery_codes_are_recorded_when_made_and_when_used() {
     assert_eq!((failed.events, failed.user_id), (vec![Event::SignInFailed], Some(id(&ada))));
 }
 
-/// The solution of a challenge is marked as used by a separate write, which adds no entry.
+/// A separate write marks the solution of a challenge as used. It adds no entry.
 #[tokio::test]
 async fn a_sign_up_with_a_challenge_is_recorded_as_one_without() {
     let app = TestApp::start().await;
@@ -164,7 +164,7 @@ async fn a_provider_flow_records_the_sign_up_and_then_the_sign_in() {
     assert_eq!((entry.events.as_slice(), entry.method.as_slice()), (&[Event::SignIn][..], &[Amr::Fed][..]));
     assert_eq!((entry.access, user_of(&entry)), (Some(Access::Client), Some(id(&ada))));
 
-    // A user who returns only signs in.
+    // A returning user only signs in.
     app.advance(SignedDuration::from_secs(1));
     oauth_callback::sign_in(&app, &provider, oauth_callback::ada()).await;
     let counts = (operation_entries(&app, "auth-oauth-callback").await.len(), operation_entries(&app, "auth-oauth-token").await.len());

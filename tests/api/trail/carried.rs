@@ -1,5 +1,5 @@
 //! If functions handle the requests, sessions and codes carry the entries of the trail until the
-//! worker of the stream adds them.
+//! stream's worker adds them to the trail.
 
 use std::collections::BTreeSet;
 
@@ -33,7 +33,7 @@ const CARRYING: [&str; 14] = [
     "auth-session-create",
 ];
 
-/// An entry without the ids of the items that its request creates.
+/// The entry without the ids of the items that its request creates.
 fn without_new_ids(mut entry: Entry) -> Entry {
     entry.id = TrailEntryId::from(uuid::Uuid::nil());
     if let Actor::User { session_id, .. } = &mut entry.actor {
@@ -49,7 +49,7 @@ fn without_new_ids(mut entry: Entry) -> Entry {
     entry
 }
 
-/// The entries that an event adds, and whether a session or a code carries them first.
+/// The entries that an event adds, and whether a session or a code carries these entries first.
 async fn added(world: &World, event: &str) -> (Vec<Entry>, bool) {
     let project = ProjectId::parse(PROJECT).unwrap();
     let before: BTreeSet<_> = project_trail(&world.app, &project).await.into_iter().map(|entry| entry.id).collect();
@@ -80,7 +80,7 @@ async fn sessions_and_codes_carry_the_entries_that_their_requests_would_write() 
     assert_eq!(carrying, CARRYING);
 }
 
-/// Two users whose sign-ins functions have handled.
+/// Two users whose sign-ins were handled by functions.
 async fn signed_in() -> TestApp {
     let app = TestApp::start().await;
     for name in ["ada", "bob"] {
@@ -197,7 +197,7 @@ async fn a_session_in_a_known_city_and_its_entry_fit_into_a_kilobyte() {
     app.recorder.measure();
     let body = json!({ "email": "ada@example.com", "password": "correct horse battery" });
     assert_eq!(caller.post("/api/v1/auth/password/sign-in", body).await.status(), 200);
-    // The session costs one unit, and its place in the index another.
+    // The session costs one unit, and its place in the index costs another unit.
     assert!((app.recorder.consumed().write - 2.0).abs() < f64::EPSILON);
     app.recorder.clear();
     let event = app.carrying_sessions();
@@ -207,7 +207,7 @@ async fn a_session_in_a_known_city_and_its_entry_fit_into_a_kilobyte() {
 }
 
 /// A code carries the entry of the request that creates it, and later the entry of the request that
-/// redeems it. Attempts in between add no entry.
+/// redeems it. Attempts in between do not add an entry.
 #[tokio::test]
 async fn each_change_of_a_code_adds_its_entry_once() {
     let app = TestApp::start().await;

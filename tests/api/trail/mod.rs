@@ -1,5 +1,5 @@
-//! The trail: each change adds an entry in its own transaction. The entry contains no values from
-//! the request except ids and the names of targets. Other entries contain counts of failed
+//! The audit trail. Each change adds an entry in the same transaction. The entry contains no values
+//! from the request, except ids and the names of targets. Other entries contain counts of failed
 //! authentications and rejected sign-ups.
 
 mod accounts;
@@ -14,11 +14,12 @@ use store::trail::list::TrailListing;
 use support::{SignedInUser, TestApp};
 use wire::id::{ProjectId, UserId};
 
-/// The start of every list, which is the day when the tests' clock starts. With an earlier start,
-/// the list would read a partition for each earlier day, as far back as a trail may be kept.
+/// The start of every list. It is the day on which the tests' clock starts. If the start were
+/// earlier, the list would read a partition for each earlier day, as far back as a trail may be
+/// kept.
 const FROM: &str = "2026-01-01T00:00:00Z";
 
-/// The entries of a project or, if there is a `user`, only the entries of that user, oldest first.
+/// The entries of a project, oldest first. If there is a `user`, only the entries of this user.
 async fn listed(app: &TestApp, project: &ProjectId, user: Option<UserId>) -> Vec<Entry> {
     let (mut entries, mut after) = (Vec::new(), None::<String>);
     loop {
@@ -39,7 +40,7 @@ async fn project_trail(app: &TestApp, project: &ProjectId) -> Vec<Entry> {
     listed(app, project, None).await
 }
 
-/// The trail of the project in the test, in order.
+/// The trail of the test's project, in order.
 async fn trail(app: &TestApp) -> Vec<Entry> {
     project_trail(app, app.project_id()).await
 }
@@ -63,7 +64,7 @@ async fn last_events(app: &TestApp) -> Vec<Event> {
     trail(app).await.pop().unwrap().events
 }
 
-/// The user who caused an entry, if any.
+/// The user who caused an entry. `None` if no user caused it.
 fn user_of(entry: &Entry) -> Option<UserId> {
     match entry.actor {
         Actor::User { user_id, .. } => Some(user_id),

@@ -29,7 +29,7 @@ async fn a_code_verifies_only_its_own_address() {
     let app = TestApp::start().await;
     let (ada, code) = sign_up(&app, "ada@example.com").await;
     let (bob, _) = sign_up(&app, "bob@example.com").await;
-    // Upper and lower case make no difference in a code.
+    // Codes are not case-sensitive.
     let answer = verify(&app, &code.to_uppercase()).await;
     assert_eq!((answer.status(), answer.json()), (200, json!({ "success": true })));
     assert_eq!((is_verified(&app, &ada).await, is_verified(&app, &bob).await), (json!(true), json!(false)));
@@ -79,7 +79,7 @@ async fn a_code_expires_after_a_day() {
     app.advance(SignedDuration::from_millis(1));
     let answer = verify(&app, &late).await;
     assert_eq!((answer.status(), answer.code().as_str()), (400, "VERIFICATION_CODE_EXPIRED"));
-    // A code that has expired is reported as expired, even if it was used before.
+    // An expired code is reported as expired, even if it was used earlier.
     assert_eq!(verify(&app, &code).await.code(), "VERIFICATION_CODE_EXPIRED");
 }
 
@@ -152,8 +152,8 @@ async fn a_malformed_code_is_rejected() {
 async fn a_failed_write_verifies_nothing_and_keeps_the_code() {
     let app = TestApp::start().await;
     let (ada, code) = sign_up(&app, "ada@example.com").await;
-    // The first write, which counts the attempt, succeeds; the second, which redeems the code,
-    // fails.
+    // The first write, which counts the attempt, succeeds. The second write, which redeems the
+    // code, fails.
     app.recorder.fail_write(1, "InternalServerError");
     let first = verify(&app, &code).await;
     assert!([200, 503].contains(&first.status()), "{}", first.text());

@@ -41,7 +41,7 @@ async fn primary_email(app: &TestApp, user: &SignedInUser) -> Value {
     app.signed_in(user).get("/api/v1/users/me").await.json()["primary_email"].clone()
 }
 
-/// Signs up Ada, and returns her session, a caller with the session, and her channel.
+/// Signs up Ada, and returns the session, a caller with the session, and the channel.
 async fn ada(app: &TestApp) -> (SignedInUser, Caller, Value) {
     let ada = app.sign_up("ada@example.com").await;
     let caller = app.signed_in(&ada);
@@ -97,7 +97,7 @@ async fn a_client_only_accesses_its_own_channels() {
     for answer in answers {
         assert_error(&answer, 403, "FORBIDDEN");
     }
-    // Paths with `me` reach only the caller's own channels.
+    // Paths with `me` lead only to the caller's channels.
     let own = format!("{PATH}/me/{}", channel["id"].as_str().unwrap());
     assert_error(&bob.get(&own).await, 404, "CONTACT_CHANNEL_NOT_FOUND");
     assert_error(&bob.delete(&own).await, 404, "CONTACT_CHANNEL_NOT_FOUND");
@@ -181,7 +181,7 @@ async fn an_address_signs_in_one_user_but_many_can_have_it() {
     let named = add(&caller, body.clone()).await;
     caller.delete(&path_of(&named)).await;
 
-    // A sign-in address set by a server is claimed immediately, so the request may be rejected.
+    // A sign-in address that a server sets is claimed immediately, so the request may be rejected.
     body["used_for_auth"] = json!(true);
     body["user_id"] = json!(bob.user_id);
     let taken = app.server().post(PATH, body.clone()).await;
@@ -193,7 +193,7 @@ async fn an_address_signs_in_one_user_but_many_can_have_it() {
     );
     assert_eq!(app.sign_in("ada@example.com").await.user_id, ada.user_id);
 
-    // Once Ada's address no longer signs in, other users may claim it.
+    // Once Ada's address can no longer be used to sign in, other users may claim it.
     app.server().patch(&path_of(&channel), json!({ "used_for_auth": false })).await;
     add(&app.server(), body).await;
     assert_eq!(app.sign_in("ada@example.com").await.user_id, bob.user_id);
@@ -212,7 +212,7 @@ async fn at_most_one_channel_is_primary() {
     assert_eq!(primary_email(&app, &ada).await, Value::Null);
     caller.patch(&path_of(&first), json!({ "is_primary": true })).await;
     assert_eq!(primary_email(&app, &ada).await, "ada@example.com");
-    // No other channel automatically becomes primary.
+    // No other channel becomes primary automatically.
     caller.delete(&path_of(&first)).await;
     assert_eq!(primary_email(&app, &ada).await, Value::Null);
     let me = caller.get("/api/v1/users/me").await.json();
@@ -247,7 +247,7 @@ async fn a_server_must_name_an_existing_user() {
     for answer in [app.server().get(&path).await, app.server().patch(&path, json!({})).await, app.server().delete(&path).await] {
         assert_error(&answer, 404, "CONTACT_CHANNEL_NOT_FOUND");
     }
-    // A server of another project cannot see any of this.
+    // A server of another project cannot see the user or the channel.
     let (ada, _, channel) = ada(&app).await;
     let other = app.server_of(&app.another_project().await);
     assert_error(&other.get(&path_of(&channel)).await, 404, "CONTACT_CHANNEL_NOT_FOUND");
@@ -273,7 +273,8 @@ async fn schema_errors_are_reported() {
     assert_eq!(caller.get(&path_of(&channel)).await.json(), channel);
 }
 
-/// Like the response to a sign-up, the response reveals whether someone signs in with the address.
+/// The response reveals whether a user signs in with the address. The response to a sign-up reveals
+/// the same.
 #[tokio::test]
 async fn replacing_an_unproved_address_is_limited_like_a_sign_up() {
     for rule in [Rule::SignUp, Rule::SignUpNetwork] {

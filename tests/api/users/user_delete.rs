@@ -1,4 +1,4 @@
-//! `DELETE /api/v1/users/{user_id}`: no part of the user remains or reappears.
+//! `DELETE /api/v1/users/{user_id}`. No part of the user remains or reappears.
 
 use aws_sdk_dynamodb::operation::query::QueryInput;
 use aws_sdk_dynamodb::types::AttributeValue;

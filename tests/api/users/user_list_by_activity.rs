@@ -47,8 +47,8 @@ async fn link(app: &TestApp) {
     app.try_link(app.project_id()).await.unwrap();
 }
 
-/// Removes the places of users in this list, and all figures, which contain the record that the
-/// list is complete. Earlier versions have neither.
+/// Removes the places of users in this list, and all figures. The figures contain the record that
+/// the list is complete. Earlier versions have neither.
 async fn forget_places(app: &TestApp) {
     for ((pk, sk), _) in app.table() {
         let (table, pk_value, sk_value) = (gateway::engine::TABLE, AttributeValue::S(pk.clone()), AttributeValue::S(sk.clone()));
@@ -212,7 +212,8 @@ async fn a_sign_in_counts_as_activity_once_an_hour_and_never_backwards() {
     link(&app).await;
     assert_eq!(at(&bob).await, refreshed);
 
-    // Neither a wrong password nor a session in which a server acts as the user counts as activity.
+    // A wrong password does not count as activity. A session in which a server acts as the user
+    // does not count either.
     app.advance(HOUR);
     let wrong = json!({ "email": "ada@example.com", "password": "wrong horse battery" });
     assert_error(&app.client().post("/api/v1/auth/password/sign-in", wrong).await, 400, "EMAIL_PASSWORD_MISMATCH");

@@ -23,8 +23,8 @@ async fn a_batch_that_is_read_twice_makes_one_delivery() {
     for name in &names {
         create_user(&app, name).await;
     }
-    // The responses to all writes after the first `after` are lost, so the batch fails and is read
-    // again.
+    // The responses to all writes after the first `after` writes are lost. The batch fails and is
+    // read again.
     let batch = app.changes().await.unwrap();
     for after in [0, 1] {
         app.recorder.break_writes(after, 40, InjectedError::AnswerLost);
@@ -48,10 +48,10 @@ async fn an_endpoint_gets_at_most_eight_requests_at_a_time() {
         create_user(&app, &number.to_string()).await;
     }
     assert_eq!(app.record_webhooks().await, 40);
-    // Together, two workers send no more concurrent requests than one.
+    // Two workers together do not send more concurrent requests than one worker.
     let mut couriers = [Courier::default(), Courier::default()];
     let [first, second] = couriers.each_mut().map(|courier| courier.drain(&app.app, Timestamp::MAX));
-    // The endpoint gets a second request only after responding to the first.
+    // The endpoint gets a second request only after it has responded to the first.
     let answers = async {
         for held in [1, 7, 8, 8, 8, 8] {
             receiver.release_when(held).await;
@@ -96,7 +96,7 @@ async fn a_task_that_panics_ends_only_the_work_on_its_endpoint() {
     }
     create_user(&app, "Ada").await;
     assert_eq!(app.record_webhooks().await, 2);
-    // The first task is the second to read the clock, and therefore panics.
+    // The first task makes the second read of the clock, and therefore panics.
     let (reads, now) = (AtomicUsize::new(0), app.now());
     let clock = Clock::new(move || {
         assert_ne!(reads.fetch_add(1, Ordering::SeqCst), 1, "a panic made by a test");

@@ -6,7 +6,7 @@ use support::receiver::{ReceivedRequest, Receiver};
 
 use super::{create_user, endpoint_at};
 
-/// The events caused by `change`.
+/// The events that `change` causes.
 async fn events(app: &TestApp, receiver: &Receiver, change: impl Future<Output = ()>) -> Vec<Value> {
     app.deliver_webhooks().await;
     let before = receiver.received().len();

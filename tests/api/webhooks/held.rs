@@ -19,8 +19,8 @@ fn lane(app: &TestApp, endpoint: &Value) -> Lane {
     (app.project_id().clone(), WebhookEndpointId::parse(endpoint["id"].as_str().unwrap()).unwrap())
 }
 
-/// Processes due endpoints, as a separate worker does, until none is due. Returns the number of
-/// calls to the table.
+/// Processes due endpoints as a separate worker does, until no endpoint is due. Returns the number
+/// of calls to the table.
 async fn drain(app: &TestApp) -> usize {
     app.recorder.clear();
     let drained = timeout(Duration::from_secs(120), async { Courier::default().drain(&app.app, Timestamp::MAX).await });
@@ -28,8 +28,8 @@ async fn drain(app: &TestApp) -> usize {
     app.recorder.calls().len()
 }
 
-/// Makes a claimed endpoint due, as it can be if an index lags behind its table, or after a change
-/// by an earlier version.
+/// Makes a claimed endpoint due. This can happen if an index lags behind its table, or after a
+/// change by an earlier version.
 fn make_due(app: &TestApp, (project, endpoint): &Lane) {
     let text = |value: String| json!({ "S": value });
     let update = json!({
@@ -54,7 +54,7 @@ async fn a_worker_ends_if_the_only_endpoint_is_held_and_its_holder_goes_on() {
     assert!(app.app.store.due_webhooks(app.now(), 10).await.unwrap().is_empty());
     assert_eq!(drain(&app).await, 4, "one search in each shard");
     assert!(receiver.received().is_empty());
-    // The other worker finds nothing due, although an event has been recorded in the meantime.
+    // The other worker finds no due endpoints, although an event has been recorded in the meantime.
     app.app.store.release_webhook(&claimed, None, app.now()).await.unwrap();
     assert_eq!(app.app.store.due_webhooks(app.now(), 10).await.unwrap(), [lane]);
     drain(&app).await;

@@ -1,5 +1,5 @@
-//! The costs of searching the queue of an endpoint: neither a long queue nor a failing endpoint may
-//! keep the table busy.
+//! The costs of searching the queue of an endpoint. A long queue must not keep the table busy. A
+//! failing endpoint must not keep it busy either.
 
 use std::collections::BTreeSet;
 
@@ -26,7 +26,7 @@ async fn record(app: &App, lane: &Lane, count: usize) {
     app.store.record_webhooks((0..count).map(one).collect(), BTreeSet::new(), now).await.unwrap();
 }
 
-/// The number of read units that all queue searches cost for each delivery.
+/// The number of read units that all searches of the queue cost for each delivery.
 async fn units_for_each(count: usize) -> f64 {
     let (app, receiver) = (TestApp::start().await, Receiver::start().await);
     let created = endpoint_at(&app, &receiver, &["user.created"]).await;

@@ -1,4 +1,4 @@
-//! Failed deliveries are replayed only once, even with concurrent requests, and in pages.
+//! Failed deliveries are replayed in pages, and only once, even if several requests are concurrent.
 
 use std::collections::BTreeSet;
 
@@ -37,8 +37,8 @@ async fn concurrent_replays_deliver_each_event_once() {
     failed_deliveries(&app, &created, 70).await;
     let replay = async || app.admin().post(&path(&created, "/replay-failed"), json!({ "since_millis": 0 })).await;
     let answers = join_all((0..4).map(|_| replay())).await;
-    // A request that has collided with others too often is refused, and a later request replays the
-    // remaining deliveries.
+    // A request that has conflicted with other requests too often is refused. A later request
+    // replays the remaining deliveries.
     let answers = answers.into_iter().chain([replay().await]);
     let count: u64 = answers.filter(|answer| answer.status() == 200).map(|answer| answer.json()["count"].as_u64().unwrap()).sum();
     app.deliver_webhooks().await;
@@ -75,7 +75,7 @@ async fn a_replayed_delivery_is_marked_and_skipped() {
 async fn failed_deliveries_are_replayed_in_pages_from_a_time_on() {
     let (app, receiver) = (TestApp::start_unobserved().await, Receiver::start().await);
     let created = endpoint_at(&app, &receiver, &["user.created"]).await;
-    // There are four deliveries per second, and all 60 together exceed one page of a replay.
+    // There are four deliveries per second. All 60 deliveries exceed one page of a replay.
     let (start, large) = (app.now().as_second(), "x".repeat(62_000));
     for (number, second) in (0..60).zip((start..).flat_map(|second| [second; 4])) {
         failed_delivery(&app, &created, number, Timestamp::from_second(second).unwrap(), &large).await;
@@ -91,10 +91,10 @@ async fn failed_deliveries_are_replayed_in_pages_from_a_time_on() {
         numbers.sort_unstable();
         numbers
     };
-    // The first page ends between two seconds, so the second page misses nothing.
+    // The first page ends between two seconds, so the second page misses no delivery.
     assert_eq!(replay(0).await, json!({ "count": 52, "next_since_millis": (start + 13) * 1000 }));
     assert_eq!(delivered().await, (0..52).collect::<Vec<_>>());
-    // The times of events are whole seconds, so a time within a second includes all events of that
+    // The times of events are whole seconds, so a time within a second includes all events of this
     // second.
     assert_eq!(replay((start + 13) * 1000 + 999).await, json!({ "count": 8, "next_since_millis": null }));
     assert_eq!(delivered().await, (52..60).collect::<Vec<_>>());

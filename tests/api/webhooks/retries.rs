@@ -83,7 +83,8 @@ async fn after_eight_attempts_a_delivery_has_failed_and_can_be_replayed() {
     assert_eq!(receiver.received().len(), 10);
 }
 
-/// Changes whose events have not been recorded yet, as if they had been made in this second.
+/// Changes whose events have not been recorded yet. They look as if they had been made in this
+/// second.
 async fn changes_at(app: &TestApp, second: i64) -> Batch {
     let mut batch = app.changes().await.unwrap();
     for record in batch.event["Records"].as_array_mut().unwrap() {
@@ -106,7 +107,7 @@ async fn an_endpoint_that_is_gone_is_switched_off() {
     app.deliver_webhooks().await;
     assert_eq!(receiver.received().len(), 1);
     // Events that were pending when the endpoint was disabled are delivered once it is enabled
-    // again. Events from the time in between are not.
+    // again. Events that were caused while the endpoint was disabled are not delivered.
     receiver.reply(Reply::Status(204));
     assert_eq!(app.admin().patch(&path(&created, ""), json!({ "enabled": true })).await.json()["disabled_reason"], json!(null));
     app.deliver_webhooks().await;
@@ -121,8 +122,8 @@ async fn five_days_of_failures_switch_an_endpoint_off_and_tell_the_owners() {
     let user = format!("/api/v1/users/{}", owner.user.user_id);
     assert_eq!(app.server_of(&internal).patch(&user, json!({ "primary_email_verified": true })).await.status(), 200);
     let project = owner.project("Shop").await;
-    // An owner's access token would expire within the five days. So the endpoint is in a project
-    // that has keys and that is given to the owner's team.
+    // An owner's access token would expire within the five days of the test. The endpoint is
+    // therefore in a project that has keys and belongs to the owner's team.
     let row = app.app.store.project(&ProjectId::parse(&project).unwrap()).await.unwrap().unwrap();
     let keys = app.another_project().await;
     let mut moved = app.app.store.project(&keys.project_id).await.unwrap().unwrap();

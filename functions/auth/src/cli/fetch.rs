@@ -28,9 +28,9 @@ pub(crate) enum PollOutcome {
     Expired,
 }
 
-/// Polls a sign-in, and fetches its session once it is confirmed; fails with `INVALID_POLLING_CODE`
-/// if there is no such sign-in. Polls with a known code are counted per code, all others per IP
-/// address of the caller.
+/// Polls a sign-in, and fetches its session once the sign-in is confirmed. Fails with
+/// `INVALID_POLLING_CODE` if there is no such sign-in. Polls with a known code are counted per
+/// code; polls with unknown codes are counted per IP address of the caller.
 pub(crate) async fn poll(scope: Scope<'_>, polling_code: &Code, sign_in: Option<&CliSignIn>) -> Result<PollOutcome, Error> {
     let Scope { app, project, place } = scope;
     let Some(sign_in) = sign_in else {

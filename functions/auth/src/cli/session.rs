@@ -50,9 +50,9 @@ impl LiveSession {
         Ok(signed.filter(|signed| signed.session.is_live(&signed.row.user, settings, now)))
     }
 
-    /// Whether a sign-in may carry the session so that a browser can take it over. Only sessions of
-    /// anonymous users may be attached, and no impersonations, because those would then last
-    /// longer.
+    /// Whether the session may be attached to a sign-in, so that a browser can take it over. Only
+    /// sessions of anonymous users may be attached, and impersonations may not, because they would
+    /// then last longer.
     pub(crate) fn may_be_attached(&self) -> bool {
         self.row.user.is_anonymous && !self.session.is_impersonation
     }

@@ -20,7 +20,8 @@ pub struct ClientTokens {
     /// The scopes of the access token, separated by spaces.
     #[schema(value_type = String, example = "openid email")]
     pub(crate) scope: ScopeText,
-    /// Issued with the scope `offline_access`, and replaces the refresh token in the request.
+    /// Issued if the session has the scope `offline_access`. It replaces the refresh token in the
+    /// request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) refresh_token: Option<String>,
     /// With the scope `openid`.

@@ -1,7 +1,7 @@
-//! Redeems authorization codes. A code belongs to one client, redirect URI and PKCE challenge, and
-//! works once. A second use means that the code was stolen, so the session started by the first use
-//! ends (RFC 6749 §4.1.2). If the user's credentials or the grant change while the code is
-//! redeemed, the new session ends when it is first used.
+//! Redeems authorization codes. A code belongs to one client, one redirect URI and one PKCE
+//! challenge, and works only once. A second use means that the code was stolen, so the session
+//! started by the first use ends (RFC 6749 §4.1.2). If the user's credentials or the grant change
+//! while the code is redeemed, the new session ends when it is first used.
 
 use errors::{Error, KnownError};
 use flows::context::Scope;
@@ -97,7 +97,7 @@ impl Redemption {
     }
 }
 
-/// The session started by a code, and the session's refresh token if the client gets one. The
+/// The session that a code starts, and the session's refresh token if the client gets one. The
 /// session ends no later than the one in which the user granted access.
 fn started(scope: Scope<'_>, client: &OauthClient, stored: &ClientCode, user: &User, begun: &Session) -> (Session, Option<RefreshToken>) {
     let Scope { app, project, place } = scope;
@@ -121,7 +121,8 @@ fn started(scope: Scope<'_>, client: &OauthClient, stored: &ClientCode, user: &U
     (session.within(&begun.limits()), token)
 }
 
-/// The key of a refresh token's session, for reading the session together with the client.
+/// The key of the session to which a refresh token belongs, for reading the session together with
+/// the client.
 pub(crate) fn key_of_session(project: &ProjectId, token: &RefreshToken) -> Key {
     session_key(project, token.user_id, token.session_id)
 }

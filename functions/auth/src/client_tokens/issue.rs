@@ -22,7 +22,7 @@ pub(crate) struct Issue<'a> {
     pub(crate) session: &'a Session,
     /// The nonce of the request that started the session.
     pub(crate) nonce: Option<String>,
-    /// The scopes of the access token, if the session has more scopes.
+    /// The scopes of the access token, if they are narrower than those of the session.
     pub(crate) narrowed: Option<Scopes>,
 }
 

@@ -20,7 +20,7 @@ pub(crate) struct ClientToken {
     pub(crate) user: User,
     pub(crate) session: Session,
     pub(crate) client: ClientSession,
-    /// When an access token expires, in seconds since the Unix epoch; `None` for a refresh token.
+    /// When an access token expires, in seconds since the Unix epoch. `None` for a refresh token.
     pub(crate) expires_at: Option<i64>,
 }
 

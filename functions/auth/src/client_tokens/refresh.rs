@@ -25,7 +25,7 @@ use crate::client_tokens::answer::ClientTokens;
 use crate::client_tokens::code::key_of_session;
 use crate::client_tokens::issue::Issue;
 
-/// How often a request reads the session again after losing the race to replace the token.
+/// How often a request that has lost the race to replace the token reads the session again.
 const ATTEMPTS: usize = 3;
 
 /// The keys of the items to read together with the client: session, user and grant.
@@ -127,7 +127,7 @@ fn narrow(text: &str, granted: &Scopes) -> Result<Scopes, KnownError> {
     if scopes.are_within(granted) && !scopes.is_empty() { Ok(scopes) } else { Err(KnownError::OauthScopeNotGranted) }
 }
 
-/// Ends what a stolen token gives access to: the grant with all its sessions or, for a first-party
+/// Ends the access that a stolen token gives: the grant with all its sessions or, for a first-party
 /// client, this session. The user is notified in the same transaction.
 async fn end_stolen(scope: Scope<'_>, client: &OauthClient, user: UserId, session: &Session) -> Result<(), Error> {
     let Scope { app, project, place } = scope;

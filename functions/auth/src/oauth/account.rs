@@ -78,7 +78,7 @@ pub(crate) struct SignUpAccount<'a> {
 struct DecisionItems {
     owners: Owners,
     flow_user: Option<UserRow>,
-    /// The session in which the flow began; `None` if nobody was signed in, the session no longer
+    /// The session in which the flow began. `None` if nobody was signed in, the session no longer
     /// exists, or an earlier version of Gatelet started the flow.
     flow_session: Option<Session>,
 }
@@ -91,7 +91,7 @@ impl DecisionItems {
 }
 
 impl Flow<'_> {
-    /// Decides what the flow does and writes the result; fails with a conflict if the items have
+    /// Decides what the flow does, and writes the result. Fails with a conflict if the items have
     /// changed since they were read.
     async fn attempt(&self) -> Result<SecretString, Error> {
         let known = self.read().await?;
@@ -187,9 +187,9 @@ impl Flow<'_> {
 
     fn decide(&self, known: &DecisionItems) -> Result<Decision, Error> {
         let purpose = self.authorization.purpose;
-        // The user who began the flow is ignored if their credentials have changed or the session
-        // has ended since. A sign-in also ignores a user who is no longer anonymous, having signed
-        // up elsewhere.
+        // The user who began the flow is ignored if the user's credentials have changed or the
+        // session has ended since. A sign-in also ignores a user who is no longer anonymous, having
+        // signed up elsewhere.
         let (settings, now) = (&self.scope.project.config.sessions, self.scope.app.clock.now());
         let lives = |row: &UserRow| known.flow_session.as_ref().is_some_and(|session| session.is_live(&row.user, settings, now));
         let began =
@@ -211,8 +211,8 @@ impl Flow<'_> {
     /// A new code for the user, and the write that stores it.
     fn code(&self, user: Holder, is_new_user: bool, pending: Option<PendingAccount>) -> Result<(SecretString, Write), Error> {
         let code = user_code::draw(&self.scope.app.entropy, user.user_id);
-        // A code for a user other than the one who began the flow is a sign-in, which does not
-        // depend on an earlier session.
+        // If the code is for a different user from the one who began the flow, this is a sign-in,
+        // which does not depend on an earlier session.
         let is_of_flow = match &pending {
             Some(pending) => pending.change.is_of_beginner(),
             None => self.authorization.purpose == Purpose::Link,

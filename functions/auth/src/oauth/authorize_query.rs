@@ -9,8 +9,8 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use wire::problem::Problems;
 
-/// The longest list of additional scopes, in bytes: every flow stores its list, and anyone can
-/// begin flows.
+/// The maximum size of the list of additional scopes, in bytes. It is limited because every flow
+/// stores the list, and anyone can begin flows.
 const MAX_SCOPE: usize = 4096;
 
 /// Unknown parameters are ignored, because other SDK versions send additional ones.
@@ -41,8 +41,8 @@ pub struct AuthorizeQuery {
     /// Default: `authenticate`.
     #[deserr(rename = "type")]
     pub(crate) r#type: Option<PurposeParam>,
-    /// An access token. Required for `link`. If the token is of an anonymous user who signs up,
-    /// that user becomes an ordinary user with the provider account.
+    /// An access token. Required for `link`. If the token belongs to an anonymous user who signs
+    /// up, that user becomes an ordinary user with the provider account.
     pub(crate) token: Option<String>,
     /// Scopes to request from the provider in addition to those for signing in.
     pub(crate) provider_scope: Option<String>,

@@ -1,9 +1,9 @@
 //! Access tokens of connected accounts (OpenID Connect Core §12, RFC 6749 §6). The caller gets the
-//! stored token. If it has expired, is about to expire or has failed according to the caller
-//! (`refresh=true`), the caller gets a new token from the provider.
+//! stored token, or a new token from the provider if the stored one has expired, is about to
+//! expire, or has failed according to the caller (`refresh=true`).
 //!
 //! A provider may revoke a token at any time. So a token is returned only if the provider has
-//! issued or accepted it within the last five minutes; otherwise, the provider is asked first. If
+//! issued or accepted it within the last five minutes. Otherwise, the provider is asked first. If
 //! the caller reports a failed token, the provider's response is reused for 30 seconds, so that
 //! repeated reports do not burden the provider.
 //!
@@ -42,10 +42,10 @@ use crate::oauth::flow::misconfigured;
 use crate::oauth::provider_client;
 use crate::oauth::sealed_tokens::TokenSealer;
 
-/// How long only one request may refresh the tokens. This is longer than its calls to the provider
-/// take.
+/// The time during which only one request may refresh the tokens. It exceeds the time that the
+/// request's calls to the provider take.
 const LEASE: SignedDuration = SignedDuration::from_secs(25);
-/// How often, and at what interval, a request reads the tokens while another request refreshes
+/// How many times, and at what interval, a request reads the tokens while another request refreshes
 /// them.
 const LOOKS: u32 = 40;
 const INTERVAL: Duration = Duration::from_millis(200);
@@ -83,9 +83,11 @@ pub struct ProviderAccessToken {
 pub(crate) struct RequestedAccount<'a> {
     pub(crate) user: UserRef,
     pub(crate) provider_id: &'a str,
-    /// The account's id at the provider; `None` for the user's first connected account there.
+    /// The account's id at the provider. `None` for the user's first connected account at that
+    /// provider.
     pub(crate) account_id: Option<&'a str>,
-    /// The scopes that the token must have, separated by spaces; `None` if any scopes will do.
+    /// The scopes that the token must have, separated by spaces. `None` if no particular scopes are
+    /// needed.
     pub(crate) scope: Option<&'a str>,
     /// Whether the caller reports that the last token failed.
     pub(crate) has_failed: bool,
@@ -96,8 +98,8 @@ pub(crate) async fn user(access: &Access<Client>, named: UserRef) -> Result<Opti
     Ok(accounts::read(access, access.user_id(named)?).await?.map(|row| row.user))
 }
 
-/// An access token for a connected account of the user: the named account, or the first one at the
-/// provider.
+/// An access token for the named connected account of the user or, if no account is named, for the
+/// first one at the provider.
 pub(crate) async fn access_token(
     access: &Access<Client>,
     headers: &HeaderMap,
@@ -129,8 +131,8 @@ pub(crate) async fn access_token(
 /// A user's account at a provider of the project.
 struct Connection<'a> {
     access: &'a Access<Client>,
-    /// Limits the total time of the request's calls to the provider: a function killed during a
-    /// refresh would lose the new refresh token.
+    /// Limits the total time of the request's calls to the provider, because a function killed
+    /// during a refresh would lose the new refresh token.
     outgoing: Outgoing<'a>,
     provider: &'a OAuthProvider,
     user: UserId,
@@ -284,8 +286,8 @@ impl Connection<'_> {
         new: Tokens,
         last_report: Option<Report>,
     ) -> Result<SecretString, Error> {
-        // A provider that does not rotate refresh tokens may send none (RFC 6749 §6). In that case,
-        // the old refresh token is kept, sealed with the current secret.
+        // A provider that does not rotate refresh tokens may omit the refresh token (RFC 6749 §6).
+        // In that case, the old refresh token is kept, sealed with the current secret.
         let refresh = new.refresh_token.as_ref().unwrap_or(refresh);
         // If the response names no scope, the refresh token's scope applies (RFC 6749 §6).
         let scope = old.refresh_scope.as_ref().unwrap_or(&old.scope).clone();

@@ -1,4 +1,4 @@
-//! The device flow (RFC 8628): the device code is the polling code of a command-line tool.
+//! The device flow (RFC 8628), in which the device code is the polling code of a command-line tool.
 
 use errors::{Error, KnownError};
 use flows::context::Scope;
@@ -12,10 +12,11 @@ use crate::cli::fetch::{PollOutcome, poll};
 use crate::oauth::tokens::Tokens;
 use crate::sign_in::required_teams;
 
-/// How many seconds a device waits between polls.
+/// The number of seconds that a device waits between polls.
 pub(crate) const INTERVAL_SECONDS: u32 = 5;
-/// The minimum interval between polls: a device that polls sooner must slow down. It is one second
-/// shorter than the announced interval, because the network may delay one poll more than the next.
+/// The minimum interval between polls. A device that polls sooner has to slow down. It is one
+/// second shorter than the announced interval, because the network may delay one poll more than the
+/// next.
 const MIN_INTERVAL: SignedDuration = SignedDuration::from_secs(4);
 
 /// A poll for the tokens of a device.

@@ -114,7 +114,7 @@ enum Grant {
 }
 
 impl TokenRequest {
-    /// The grant of a user; `None` for a machine, which presents only a server key.
+    /// The grant of a user. `None` for a machine, which presents only a server key.
     fn grant(&self, route: Route) -> Result<Option<Grant>, TokenError> {
         let grant_type = self.grant_type.parse().map_err(|_| TokenError::unsupported_grant_type(route))?;
         let missing = |name: &str| route.schema_error(&Problems::one(&format!("body.{name}"), "is required"));

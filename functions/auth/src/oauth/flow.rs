@@ -1,7 +1,7 @@
-//! The second half of an OAuth flow: consumes the state, exchanges the provider's code for an
-//! account, finds or creates its user, and sends the user back to the app with an authorization
-//! code or an error. Also creates the state, the redirect URI and the cookie that the first half
-//! sends to the provider and the browser.
+//! The second half of an OAuth flow. It consumes the state, exchanges the provider's code for an
+//! account, finds or creates the account's user, and sends the user back to the app with an
+//! authorization code or an error. This module also creates the state, the redirect URI and the
+//! cookie that the first half sends to the provider and the browser.
 
 use api::http::Json;
 use api::http::client::Caller;
@@ -51,9 +51,9 @@ pub(crate) fn callback(app: &App, provider_id: &str) -> String {
 
 /// The cookie that the callback expects. Some providers post their response across sites, so the
 /// cookie needs `SameSite=None`. In development, without TLS, it has `SameSite=Lax`. The cookie is
-/// sent only with callbacks: any page can make a browser begin many flows, whose cookies would make
-/// other requests too large. Its name is short so that callbacks do not become too large either: a
-/// browser keeps 180 cookies per domain, and API Gateway accepts 10 KB of headers.
+/// sent only with callbacks, because any page can make a browser begin many flows, whose cookies
+/// would make other requests too large. Its name is short, so that callbacks do not become too
+/// large either. A browser keeps 180 cookies per domain, and API Gateway accepts 10 KB of headers.
 pub(crate) fn cookie(app: &App, state: &SecretString, life: SignedDuration) -> String {
     let rest = if app.settings.development { "SameSite=Lax" } else { "Secure; SameSite=None" };
     let path = Url::parse(&callback(app, "")).map_or_else(|_| "/".to_owned(), |url| url.path().to_owned());
@@ -67,7 +67,7 @@ fn cookie_name(state: &SecretString) -> String {
 
 fn has_cookie(headers: &HeaderMap, state: &SecretString) -> bool {
     let wanted = format!("{}=true", cookie_name(state));
-    // For flows that an earlier version began.
+    // Accepts the cookies of flows that an earlier version began.
     let earlier = format!("{COOKIE_PREFIX}{}=true", state.expose_secret());
     let texts = headers.get_all(header::COOKIE).into_iter().filter_map(|value| value.to_str().ok());
     texts.flat_map(|text| text.split(';')).map(str::trim).any(|cookie| cookie == wanted || cookie == earlier)
@@ -223,8 +223,9 @@ pub(crate) fn fault_error(provider_id: &str, fault: AnswerError) -> KnownError {
     }
 }
 
-/// Sends the user back with the error: to the redirect URI of the flow if it is trusted, otherwise
-/// to the app's error URL. If neither is trusted, the error is the response.
+/// Sends the user back with the error, to the redirect URI of the flow if it is trusted, and
+/// otherwise to the app's error URL. If neither URL is trusted, the error is returned in the
+/// response.
 fn refused(Scope { app, project, .. }: Scope<'_>, authorization: &Authorization, error: Error) -> Response {
     let rules = project.redirects(&app.settings.own_pages);
     let urls = [Some(&authorization.redirect_uri), authorization.error_redirect_url.as_ref()];

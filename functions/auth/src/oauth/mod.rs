@@ -1,4 +1,4 @@
-//! OAuth flows, in which Gatelet is the client of providers, or issues codes and tokens to apps.
+//! OAuth flows, in which Gatelet is a client of providers and issues codes and tokens to apps.
 
 pub(crate) mod account;
 pub(crate) mod authorize_query;

@@ -1,5 +1,6 @@
 //! Signs in with a provider account presented by an app, without a redirect. The sign-in is written
-//! in one transaction: if it fails, nothing is left behind, and the ID token can still be used.
+//! in one transaction. If the transaction fails, nothing is left behind, and the ID token can still
+//! be used.
 
 use api::product::{Access, Client};
 use errors::{Error, KnownError};
@@ -44,7 +45,7 @@ struct Change {
 }
 
 impl NativeSignIn<'_> {
-    /// Starts a session of the account's user, or fails with the error that asks for a second
+    /// Starts a session of the account's user, or fails with the error that requires a second
     /// factor.
     pub(crate) async fn sign_in(&self) -> Result<SignInOrUpTokens, Error> {
         optimistic!(|attempt| {

@@ -51,8 +51,9 @@ impl Owners {
         Ok(Self { account: items.entity(&account_claim_key(project, account))?, email: email.transpose()?.flatten() })
     }
 
-    /// Decides whether the account signs in its user, is linked to an existing user or creates one.
-    /// `flow_user` is the user to link the account to, or the anonymous user to upgrade, if any.
+    /// Decides whether the account signs in its user, is linked to an existing user, or creates a
+    /// user. `flow_user` is the user to link the account to, or the anonymous user to upgrade, if
+    /// any.
     pub(crate) fn decide(
         &self,
         project: &Project,
@@ -92,7 +93,7 @@ pub(crate) fn attached(
     Ok((user, address.into_iter().chain(notices).collect()))
 }
 
-/// Gives the account of the user of `row`, whose email address is unverified, to the person who
+/// Gives the account of the user of `row`, whose email address is unverified, to the person who has
 /// proved the address through the provider. Returns the changed user and the writes of the change.
 pub(crate) async fn taken_over(
     Scope { app, project, .. }: Scope<'_>,

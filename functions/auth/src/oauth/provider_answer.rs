@@ -8,9 +8,9 @@ use utoipa::ToSchema;
 /// The table actions of both callback operations.
 pub(crate) const TABLE: &[TableAction] = &[BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem];
 
-/// The errors of both callback operations: the flow is unknown or has expired, or no URL to which
-/// the user can be sent is trusted. The redirect URL is checked right after the age of the flow, so
-/// any later error is sent there.
+/// The errors of both callback operations: the flow is unknown or has expired, or there is no
+/// trusted URL to which the user can be sent. The redirect URL is checked right after the age of
+/// the flow. Any later error is sent to that URL.
 pub(crate) const ERRORS: &[ErrorCode] =
     &[ErrorCode::OauthStateNotFound, ErrorCode::OuterOauthTimeout, ErrorCode::RedirectUrlNotWhitelisted];
 
@@ -33,6 +33,6 @@ pub struct ProviderAnswer {
     pub(crate) error_description: Option<String>,
     /// The issuer of the response (RFC 9207).
     pub(crate) iss: Option<String>,
-    /// The user's name; Apple sends it only at the first sign-in.
+    /// The user's name, which Apple sends only at the first sign-in.
     pub(crate) user: Option<String>,
 }

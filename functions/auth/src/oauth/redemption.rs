@@ -1,6 +1,6 @@
 //! Redeems authorization codes, each of which has 64 hexadecimal digits. The first half of a code
-//! is the user's id, so that the token endpoint can read the code and the user in one round trip;
-//! the second half is random.
+//! is the user's id, so that the token endpoint can read the code and the user in one round trip.
+//! The second half is random.
 //!
 //! A code is bound to its project, redirect URI, PKCE challenge and the credential epoch of its
 //! user. If the flow links an account to a signed-in user, or upgrades an anonymous user, the code
@@ -8,8 +8,8 @@
 //! once. A second use means that the code was stolen. The session that the code started or took to
 //! another domain then ends (RFC 6749 §4.1.2, RFC 9700 §2.1.1). If the flow changes an existing
 //! user, the change is made when the code is redeemed. The exception is a provider account whose
-//! user was found by the account's email address: if a second factor is required, the account is
-//! linked only after that factor. The provider's tokens are stored together with the change.
+//! user was found by the account's email address. If a second factor is required, that account is
+//! linked only after the second factor. The provider's tokens are stored together with the change.
 
 use errors::{Error, KnownError};
 use flows::App;
@@ -37,7 +37,7 @@ use crate::oauth::{handed_over, kept_tokens, pending};
 use crate::sign_in::tokens::NewSession;
 use crate::sign_in::{notice, required_teams, second_factor};
 
-/// Why a write did not redeem the code; `None` if the code was redeemed.
+/// Why a write did not redeem the code. `None` if the code was redeemed.
 fn failed(outcome: Result<Outcome, store::Error>) -> Result<Option<RedemptionRefusal>, Error> {
     Ok(Some(match outcome {
         Ok(Outcome::Done) => return Ok(None),
@@ -96,8 +96,8 @@ pub(crate) struct Redemption {
     pub(crate) code: SecretString,
     pub(crate) redirect_uri: RedirectUrl,
     pub(crate) verifier: SecretString,
-    /// The remembered device of the code's user, if the request has such a device; no second factor
-    /// is then required. The device is read together with the code.
+    /// The remembered device of the code's user, if the request names such a device. No second
+    /// factor is then required. The device is read together with the code.
     pub(crate) device: Option<Device>,
 }
 

@@ -16,8 +16,8 @@ pub struct Tokens {
     access_token: String,
     #[schema(example = "Bearer")]
     token_type: &'static str,
-    /// In seconds. For users, this is a fixed value for compatibility. The token itself contains
-    /// its expiry time.
+    /// In seconds. For users, a fixed value for compatibility. The token itself contains its expiry
+    /// time.
     expires_in: u64,
     /// `legacy` for a user. For a server key, the key's permissions, separated by spaces, or
     /// `server` if the key is unlimited.
@@ -35,7 +35,7 @@ pub struct Tokens {
     after_callback_redirect_url: Option<String>,
 }
 
-/// A fixed number of seconds, for compatibility; the token itself contains its expiry time.
+/// A fixed number of seconds, for compatibility. The token itself contains its expiry time.
 const EXPIRES_IN: u64 = 3599;
 
 impl Tokens {

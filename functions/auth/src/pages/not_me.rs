@@ -11,17 +11,17 @@ use store::link::Link;
 
 /// How the recipient can sign in to the account again.
 pub(crate) enum WayBack {
-    /// With a link to set a new password, which is emailed to the recipient.
+    /// With a link to set a new password, emailed to the recipient.
     Emailed,
-    /// As usual, because no link can be sent: the project has no passwords, or no page for setting
+    /// As usual, because no link can be sent if the project has no passwords or no page for setting
     /// them.
     AsUsual,
-    /// Not with this email address, which is not used for signing in, or now belongs to another
+    /// Not with this email address, because it is not used for signing in or now belongs to another
     /// user.
     Taken,
 }
 
-/// Finds the link of an email; if the link does not work, returns a page that explains why.
+/// Finds the link of an email. If the link does not work, returns a page that explains why.
 pub(crate) async fn find(app: &App, caller: &Caller, code: &Code) -> Result<Result<Link<NotMe>, LinkPage>, Error> {
     link_page::find(app, caller, code, "Follow the link in a newer email, or choose “Forgot password?” where you sign in.").await
 }

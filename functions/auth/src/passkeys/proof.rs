@@ -37,7 +37,7 @@ pub(crate) struct PasskeyResponse {
     pub(crate) authentication_response: Value,
 }
 
-/// The response of a passkey, not checked yet.
+/// The response of a passkey that has not been checked yet.
 pub(crate) struct PasskeyProof<'a> {
     pub(crate) access: &'a Access<Client>,
     pub(crate) code: &'a Code,
@@ -49,7 +49,7 @@ pub(crate) struct PasskeyProof<'a> {
     pub(crate) failed: Event,
 }
 
-/// A correct response; the use of the passkey is not written yet.
+/// A correct response of a passkey whose use has not been written yet.
 pub(crate) struct PasskeyUse {
     /// The user as read.
     row: UserRow,
@@ -68,7 +68,7 @@ impl PasskeyProof<'_> {
         let now = access.app.clock.now();
         let table = access.table(attempt);
         // The user is read before the challenge. So if the user item already contains this use of
-        // the passkey, the challenge read afterwards has been redeemed.
+        // the passkey, the challenge, which is read afterwards, has been redeemed.
         let row = match claimed_user(self.response, owner) {
             Some(id) => table.user(&project.id, id).await?,
             None => None,
@@ -106,7 +106,7 @@ impl PasskeyProof<'_> {
     }
 
     /// Records that the authenticator may have been copied, and notifies the owner once, unless the
-    /// project has disabled notices about passkeys. `user` is the user of `row` with the suspicion
+    /// project has disabled notices about passkeys. `user` is the user of `row`, with the suspicion
     /// recorded.
     async fn suspect(&self, row: &UserRow, user: User) -> Error {
         let refused = || KnownError::PasskeyAuthenticationFailed { message: Refusal::Cloned.to_string() }.into();

@@ -7,8 +7,8 @@ use model::user::User;
 
 /// Fails with `REAUTHENTICATION_REQUIRED` if the session's last proof is too old to add an app or a
 /// passkey, or if the session owes a second factor. For a user who already has an app, the stricter
-/// limit for removing an app applies, because the new credential completes sign-ins just as the old
-/// one does.
+/// limit for removing an app applies, because the new credential can complete sign-ins just as the
+/// old one can.
 pub(crate) fn check_proof(access: &Access<Client>, user: &User) -> Result<(), KnownError> {
     if user.totp.is_some() { access.check_just_proved() } else { access.check_fresh() }
 }

@@ -13,7 +13,7 @@ use model::project::Project;
 use model::user::User;
 use store::Write;
 
-/// The number of sessions whose places are compared, newest first.
+/// The maximum number of sessions whose places are compared, newest first.
 const SESSIONS: usize = 50;
 
 /// Like [`write`], but writes no emails if the sign-in gives the account a new owner, because the

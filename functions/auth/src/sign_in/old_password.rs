@@ -11,8 +11,8 @@ use store::user::password::Guess;
 
 /// Checks the password, and counts it as wrong unless the returned attempt permits the change.
 ///
-/// This is where someone who stole a session guesses, while strangers guess at sign-in. So the two
-/// kinds of guesses are counted separately.
+/// These guesses are counted separately from those at sign-in, because someone who stole a session
+/// guesses here, while strangers guess there.
 pub(crate) async fn prove<'a>(
     failures: &'a Failures<'_>,
     access: &Access<Client>,

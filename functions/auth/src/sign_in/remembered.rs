@@ -1,6 +1,6 @@
 //! Remembered devices in sign-ins. The token is in the header `X-Service-Device-Token` or one of
 //! the header's synonyms. So it works for every way to sign in, and with published SDKs, which can
-//! add headers.
+//! send additional headers.
 
 use flows::App;
 use model::project::Project;
@@ -11,7 +11,7 @@ use store::user::device::device_key;
 use store::{Items, Key, keys};
 use wire::id::{ProjectId, UserId};
 
-/// The key of the device named in a request, to be read together with the user; `None` if the
+/// The key of the device named in a request, to be read together with the user. `None` if the
 /// request names no device.
 pub(crate) fn key(project: &ProjectId, user: UserId, token: Option<&DeviceToken>) -> Option<Key> {
     token.map(|token| device_key(project, user, token.id))
@@ -40,7 +40,8 @@ pub(crate) async fn read(app: &App, project: &Project, user: &User, token: Optio
     device(app, project, user, (&items, Some(token)))
 }
 
-/// Reads a user and, as [`device`] returns it, the device named in the request, in one round trip.
+/// Reads a user and the device named in the request, in one round trip. The device is returned as
+/// by [`device`].
 pub(crate) async fn user_and_device(
     app: &App,
     project: &Project,

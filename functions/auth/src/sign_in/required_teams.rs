@@ -14,7 +14,7 @@ use store::Error;
 use store::user::{self, UserRow};
 use wire::id::{TeamId, UserId};
 
-/// The user's teams that require a second factor; `None` if no team of the project requires one.
+/// The user's teams that require a second factor. `None` if no team of the project requires one.
 async fn read(app: &App, project: &Project, user: UserId) -> Result<Option<BTreeSet<TeamId>>, Error> {
     let teams = &project.config.second_factor.required_of_teams;
     if teams.is_empty() {
@@ -26,10 +26,10 @@ async fn read(app: &App, project: &Project, user: UserId) -> Result<Option<BTree
 /// Reads which of a user's teams require a second factor, and records them in the user's item if
 /// they have changed since `row` was read.
 ///
-/// A team that the user joins in the meantime has already been recorded. So the user's item is read
-/// before the memberships, and teams are removed from the item only if it has not changed since. If
-/// the item has changed, the next refresh removes these teams. Missing teams are always added, even
-/// if the user changes concurrently.
+/// A team that the user joins in the meantime has already been recorded. The user's item is
+/// therefore read before the memberships, and teams are removed from the item only if it has not
+/// changed since. If the item has changed, the next refresh removes these teams from it. Missing
+/// teams are always added, even if the user changes concurrently.
 pub(crate) async fn note(app: &App, project: &Project, row: &mut UserRow) -> Result<(), Error> {
     let (id, user) = (&project.id, &mut row.user);
     let Some(teams) = read(app, project, user.id).await?.filter(|teams| *teams != user.second_factor_teams) else { return Ok(()) };

@@ -1,8 +1,8 @@
 //! Codes of the second factor, from the authenticator app or from the set of recovery codes, at
 //! sign-in and as a new proof.
 //!
-//! The field for the app's code accepts both kinds, so that recovery codes work on pages without a
-//! field for them. Wrong codes of both kinds count towards one limit.
+//! The field for the app's code accepts both kinds, so that recovery codes also work on pages that
+//! have no field for them. Wrong codes of both kinds count towards one limit.
 
 use api::product::{Access, Client};
 use crypto::password::recovery::{HashedCode, RecoveryCode};
@@ -52,7 +52,7 @@ pub(crate) enum CorrectCode<'a> {
 }
 
 impl CorrectCode<'_> {
-    /// When the app that shows this code was added; `None` if that is unknown, and for a recovery
+    /// When the app that shows this code was added. `None` if that is unknown, and for a recovery
     /// code.
     pub(crate) fn since(&self) -> Option<Timestamp> {
         match self {
@@ -75,8 +75,8 @@ impl SecondFactorCode {
         Self { typed, wrong: KnownError::InvalidRecoveryCode }
     }
 
-    /// When the credential to which the code may belong was added, if known: the set of recovery
-    /// codes, or the oldest app.
+    /// When the credential to which the code may belong was added, if known. The credential is the
+    /// set of recovery codes or the oldest app.
     pub(crate) fn since(&self, user: &User) -> Option<Timestamp> {
         match self.typed {
             TypedCode::App(_) => user.totp.as_ref()?.apps().map(|app| app.set_at).min()?,
@@ -169,7 +169,7 @@ impl SecondFactorCode {
     }
 }
 
-/// The user after using a recovery code; `None` if the user never had the code, or has already used
+/// The user after using a recovery code. `None` if the user never had the code or has already used
 /// it.
 fn used(access: &Access<Client>, user: &User, code: &HashedCode) -> Result<Option<User>, Error> {
     let (app, owner) = (&access.app, recovery::owner(&access.project.id, user.id));

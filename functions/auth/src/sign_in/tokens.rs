@@ -63,8 +63,8 @@ impl NewSession {
         }
     }
 
-    /// Gives the session the id and limits stored when an authorization code was redeemed. The
-    /// session is unchanged if the sign-in did not begin with a code.
+    /// Gives the session the id and the limits that were stored when an authorization code was
+    /// redeemed. The session is unchanged if the sign-in did not begin with a code.
     pub(crate) fn with_code(mut self, app: &App, code: Option<&CodeSession>) -> Self {
         let Some(code) = code else { return self };
         self.session.id = code.session_id;
@@ -72,18 +72,19 @@ impl NewSession {
         self.within(code.limits.as_ref())
     }
 
-    /// The response of the token endpoint to a device, to be created after the session is written.
+    /// The response of the token endpoint to a device. It must be created after the session is
+    /// written.
     pub(crate) async fn tokens(self, app: &App, project: &Project, user: &User) -> Result<Tokens, Error> {
         Ok(Tokens::from_device(access_token(app, project, user, &self.session).await?, self.into_refresh_token()))
     }
 
-    /// The refresh token alone, to be returned after the session is written.
+    /// The refresh token alone. It must be returned after the session is written.
     pub(crate) fn into_refresh_token(self) -> String {
         self.refresh_token.expose_secret().to_owned()
     }
 
     /// Starts the session on a remembered device, if there is one. Such a session has two factors.
-    /// But for changes that require a recent proof, its proof dates from when the device was
+    /// But for changes that require a recent proof, the time of its proof is when the device was
     /// remembered.
     pub(crate) fn on(mut self, device: Option<Device>) -> Self {
         if let Some(device) = &device {
@@ -106,13 +107,14 @@ impl NewSession {
         self.session.id
     }
 
-    /// The response of the token endpoint to a code, to be created after the session is written.
+    /// The response of the token endpoint to a code. It must be created after the session is
+    /// written.
     pub(crate) async fn tokens_of_code(self, app: &App, project: &Project, user: &User, code: AuthorizationCode) -> Result<Tokens, Error> {
         let access_token = access_token(app, project, user, &self.session).await?;
         Ok(Tokens::from_code(access_token, self.into_refresh_token(), code))
     }
 
-    /// The response to the sign-in, to be created after the session is written.
+    /// The response to the sign-in. It must be created after the session is written.
     pub(crate) async fn signed_in(self, app: &App, project: &Project, user: &User) -> Result<SignInTokens, Error> {
         let access_token = access_token(app, project, user, &self.session).await?;
         Ok(SignInTokens { access_token, refresh_token: self.into_refresh_token(), user_id: user.id })

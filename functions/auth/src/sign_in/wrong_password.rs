@@ -1,9 +1,10 @@
-//! Wrong passwords at sign-in, counted per user; the count does not expire (SP 800-63B-4, §3.2.2).
+//! Wrong passwords at sign-in are counted per user, and the count does not expire (SP 800-63B-4,
+//! §3.2.2).
 //!
 //! By default, the limit per email address ([`Failures`]) allows ten attempts every ten minutes,
 //! indefinitely. After a hundred consecutive failures, the account accepts no passwords until the
 //! password is replaced or the owner signs in another way. The owner gets an email. Nobody else can
-//! tell, because the response to a correct password is the same as to a wrong one, and takes the
+//! tell, because the response to a correct password is the same as to a wrong one and takes the
 //! same work.
 
 use api::product::{Access, Client};
@@ -16,9 +17,9 @@ use model::trail::Event;
 use model::user::User;
 use store::user::password::{self, Guess};
 
-/// Counts a wrong password for the user with the email address, if there is one, after it was
-/// counted for the address. Attempts beyond the address's limit are not counted here, so a flood of
-/// them cannot close an account to passwords within minutes.
+/// Counts a wrong password, which was already counted for the email address, also for the user with
+/// that address, if there is one. Attempts above the address's limit are not counted here, so a
+/// flood of them cannot close an account to passwords within minutes.
 pub(crate) async fn count(access: &Access<Client>, failures: &Failures<'_>, user: Option<&User>) -> Result<(), Error> {
     let project = &access.project;
     let record = access.app.store.record_failure(user.map(|user| user.id), Event::SignInFailed);

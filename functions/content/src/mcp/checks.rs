@@ -1,5 +1,5 @@
 //! Checks requests of the Model Context Protocol in the order of revision 2026-07-28. Clients of
-//! earlier revisions use the same path and have to meet fewer requirements.
+//! earlier revisions use the same path, and have to meet fewer requirements.
 
 use api::rpc::{INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, Reply};
 use base64::Engine as _;
@@ -117,7 +117,7 @@ fn stateless(headers: &HeaderMap, call: &Call) -> Result<(), RequestRefusal> {
     }
 }
 
-/// Checks the revision that a client of an earlier revision names after `initialize`.
+/// Checks the revision that a client of an earlier revision sends after `initialize`.
 fn with_sessions(version: Option<&str>) -> Result<(), RequestRefusal> {
     match version {
         Some(version) if version != UNNAMED && !SUPPORTED.contains(&version) => Err(RequestRefusal::version(version)),
@@ -125,13 +125,13 @@ fn with_sessions(version: Option<&str>) -> Result<(), RequestRefusal> {
     }
 }
 
-/// The value of a header without surrounding white space; `None` if the header is absent or not
+/// The value of a header without surrounding white space. `None` if the header is absent or not
 /// ASCII.
 fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers.get(name)?.to_str().ok().map(str::trim)
 }
 
-/// The text of a header, which may be encoded as `=?base64?…?=`; `None` if the encoding is invalid.
+/// The text of a header, which may be encoded as `=?base64?…?=`. `None` if the encoding is invalid.
 fn decoded(value: &str) -> Option<String> {
     match value.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?=")) {
         Some(encoded) => String::from_utf8(STANDARD.decode(encoded).ok()?).ok(),

@@ -1,5 +1,5 @@
 //! `POST /mcp`: serves the public content to models over the Model Context Protocol, without
-//! sessions. Clients of earlier revisions than 2026-07-28 get the same tools.
+//! sessions. Clients of revisions before 2026-07-28 get the same tools.
 
 mod checks;
 mod refusal;
@@ -65,7 +65,7 @@ async fn answer(app: &App, call: &Call) -> Reply {
 }
 
 /// The capabilities of the server. The server declares prompts although it has none, because
-/// clients list prompts anyway.
+/// clients request the list of prompts anyway.
 fn capabilities() -> Value {
     json!({ "tools": {}, "resources": {}, "prompts": {} })
 }
@@ -86,8 +86,8 @@ fn initialized(site_url: &str, call: &Call) -> Reply {
     )
 }
 
-/// The reply that contains a result. In the revision without sessions, it has additional fields,
-/// such as how long clients may cache a list or a resource.
+/// The reply that contains a result. In the revision without sessions, the reply has additional
+/// fields, such as how long clients may cache a list or a resource.
 fn finished(site_url: &str, call: &Call, mut result: Value, may_be_kept: bool) -> Reply {
     if call.is_stateless {
         result["resultType"] = "complete".into();

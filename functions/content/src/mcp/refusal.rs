@@ -8,7 +8,7 @@ pub(super) enum Refusal {
     Misused(String),
     /// There is no resource at the URI.
     NoResource(String),
-    /// The tool cannot do what the call requests; the text tells the model what to do instead.
+    /// The tool cannot do what the call requests. The text tells the model what to do instead.
     Advice(&'static str),
     /// The content cannot be read.
     Failed,

@@ -1,8 +1,8 @@
 //! The resources: the index of the site, its summary for models, and each post. Each resource is
-//! also a document of the site, with the document's URL. Replies here are not cached, so the index
-//! and the summary end after [`SHOWN`] posts. They then state how many posts are missing and where
-//! to find them. At their own URLs, where they are cached, the two documents can be 50 times as
-//! long.
+//! also a document of the site, and has the URL of that document. Replies of this operation are not
+//! cached, so the index and the summary end after [`SHOWN`] posts. They then state how many posts
+//! are left and where to find them. At their own URLs, the two documents are cached, so they can be
+//! 50 times as long.
 
 use api::content::Problem;
 use flows::App;
@@ -15,11 +15,11 @@ use crate::published::{newest, portable_post, window};
 
 /// The maximum number of posts on a page of the list of resources.
 const POSTS: usize = 100;
-/// The maximum number of posts in a document. It is a multiple of 100, because lists that begin
-/// there are cached.
+/// The maximum number of posts in a document. It is a multiple of 100, because lists that begin at
+/// such an offset are cached.
 const SHOWN: usize = 200;
 
-/// The documents that every site has: name, title, description and renderer.
+/// The documents that every site has, each with its name, title, description and renderer.
 const DOCUMENTS: [(&str, &str, &str, Renderer); 2] = [
     ("index.md", "Start page", "The site with its apps and posts, in Markdown", text::index),
     ("llms.txt", "Site for language models", "Apps, posts, APIs and documents as lists of links", text::llms),

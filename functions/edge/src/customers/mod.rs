@@ -1,5 +1,5 @@
 //! Customers of a project's payments. Gatelet has no payments, and the responses say so. Access is
-//! checked nevertheless, so that the responses reveal nothing about other users and teams.
+//! still checked, so that the responses reveal nothing about other users and teams.
 
 use api::http::Route;
 use api::product::{Access, Client};

@@ -1,4 +1,4 @@
-//! Code shared by the operations on templates, themes and drafts.
+//! Code shared by the operations on email templates, themes and drafts.
 
 use std::collections::HashSet;
 
@@ -37,13 +37,13 @@ pub struct CreatedDocument {
 pub struct DocumentView {
     id: DocumentId,
     display_name: String,
-    /// The subject, a MiniJinja template.
+    /// The subject, as a MiniJinja template.
     subject_source: String,
-    /// The body, a MiniJinja template of HTML or MJML.
+    /// The body, as a MiniJinja template of HTML or MJML.
     html_source: String,
     /// The same text as `html_source`, for published SDKs.
     tsx_source: String,
-    /// The text part, a MiniJinja template; `null` if the text is derived from the HTML.
+    /// The text part, as a MiniJinja template. `null` if the text is derived from the HTML.
     text_source: Option<String>,
     /// `false` if there is no theme, `null` for the project's theme.
     theme_id: Option<Theme>,
@@ -122,7 +122,7 @@ pub struct DocumentsQuery {
     cursor: Option<String>,
 }
 
-/// A page of the project's documents of one kind, sorted by name, including the defaults that the
+/// A page of the project's documents of one kind, sorted by name. It includes the defaults that the
 /// project has not replaced.
 pub(crate) async fn list<T: Serialize + Send>(
     access: &Access<Admin>,
@@ -145,7 +145,7 @@ pub(crate) async fn list<T: Serialize + Send>(
     Ok((items, Pagination { next_cursor: cursors.next(last.as_ref())? }))
 }
 
-/// The document that applies, the project's or the default, with its version.
+/// The document in effect, which is the project's or the default, with its version.
 pub(crate) async fn read(access: &Access<Admin>, kind: DocumentKind, id: DocumentId) -> Result<DocumentRow, Error> {
     row(&access.prefetched, access, kind, id).await
 }
@@ -172,13 +172,13 @@ impl ChangeTarget {
     }
 
     /// Replaces the document, unless it has changed since `row` was read. Changing a default
-    /// creates the project's own version.
+    /// creates the project's own version of the document.
     pub(crate) async fn write(&self, access: &Access<Admin>, row: DocumentRow, changed: MailDocument) -> Result<(), Error> {
         Ok(access.app.store.write_mail_document(&access.project.id, self.kind, &row.at_environment(changed)).await?)
     }
 }
 
-/// Changes a draft or a theme as `rule` says, and returns it.
+/// Changes a draft or a theme as `rule` specifies, and returns it.
 pub(crate) async fn update(
     access: &Access<Admin>,
     changing: ChangeTarget,
@@ -194,7 +194,7 @@ pub(crate) async fn update(
 }
 
 /// Deletes a document of the project. Deleting the project's version of a default restores the
-/// default, which itself cannot be deleted.
+/// default. The default itself cannot be deleted.
 pub(crate) async fn delete(access: &Access<Admin>, kind: DocumentKind, id: DocumentId) -> Result<(), Error> {
     let is_ours = builtin::document(kind, id).is_some();
     let existed = access.app.store.delete_mail_document(&access.project.id, kind, id, !is_ours).await?;

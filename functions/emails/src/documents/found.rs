@@ -7,7 +7,7 @@ use store::document::{DocumentRow, document_key};
 use wire::id::{DocumentId, ProjectId};
 
 /// The project's documents or, where the project has none, the defaults with the same ids. An entry
-/// is `None` if there is neither, or if no document was requested.
+/// is `None` if neither exists, or if no document was requested.
 pub(crate) async fn documents<const N: usize>(
     app: &App,
     project: &ProjectId,

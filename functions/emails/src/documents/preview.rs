@@ -23,15 +23,15 @@ pub(crate) struct Values {
     pub(crate) has_placeholders: bool,
 }
 
-/// Refusals for an email whose theme does not exist.
+/// Why the theme of an email does not exist.
 pub(crate) enum ThemeRefusal {
     /// The request names the theme.
     Named,
-    /// The template names the theme, which was deleted.
+    /// The template names the theme, but the theme was deleted.
     OfTemplate,
 }
 
-/// Renders the subject, the HTML and the text; fails with `EMAIL_RENDERING_ERROR`.
+/// Renders the subject, the HTML and the text. Fails with `EMAIL_RENDERING_ERROR`.
 pub(crate) async fn rendered(
     access: &Access<Admin>,
     sources: Sources,
@@ -41,9 +41,9 @@ pub(crate) async fn rendered(
     rendering.map_err(|error| KnownError::EmailRenderingError { error }.into())
 }
 
-/// The source of the theme named in the request or else in the template, or else of the project's
-/// theme; `None` for no theme. If the theme of the project, or of a built-in email's template, was
-/// deleted, the preview uses the default theme, as the emails do.
+/// The source of the theme, which is the one named in the request, or else in the template, or else
+/// the project's theme. `None` for no theme. If the theme of the project, or of a built-in email's
+/// template, was deleted, the preview uses the default theme, as sent emails do.
 pub(crate) async fn theme(
     access: &Access<Admin>,
     named: Option<Theme>,
@@ -62,7 +62,7 @@ pub(crate) async fn theme(
     })
 }
 
-/// Sample values for the variables in a built-in email's template; `None` for other templates.
+/// Sample values for the variables in the template of a built-in email. `None` for other templates.
 pub(crate) fn examples(template: DocumentId) -> Option<Map<String, Value>> {
     Builtin::of(template).map(|mail| mail.sample_variables().as_object().cloned().unwrap_or_default())
 }

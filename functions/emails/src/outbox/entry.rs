@@ -10,8 +10,8 @@ use model::outbox::view::OutboxView;
 use utoipa::ToSchema;
 use wire::id::{EmailId, ProjectId};
 
-/// Shows an entry with the bodies of the email, which are stored separately until a day after the
-/// email was sent, skipped or given up.
+/// Shows an entry with the bodies of the email. The bodies are stored separately until a day after
+/// the email was sent, skipped or given up.
 pub(crate) async fn view(
     app: &App,
     project: &ProjectId,

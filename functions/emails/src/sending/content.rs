@@ -24,7 +24,7 @@ pub(crate) struct Content {
     pub(crate) created_with: CreatedWith,
 }
 
-/// The source of the content; a request names exactly one.
+/// The source of the content. A request names exactly one source.
 enum Origin {
     Html(String),
     Template(DocumentId),
@@ -71,7 +71,7 @@ impl Content {
         Ok(Self::new(body, &origin, document, access.project.config.email.theme()))
     }
 
-    /// The email before it has a recipient.
+    /// Creates the email, which has no recipient yet.
     pub(crate) fn entry(self, body: &SendEmail) -> NewEntry {
         NewEntry {
             to: Recipients::CustomEmails { emails: Vec::new() },

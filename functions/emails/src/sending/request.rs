@@ -15,13 +15,13 @@ use wire::id::{DocumentId, UserId};
 pub struct SendEmail {
     /// The recipients. Required unless `all_users` is set.
     pub(crate) user_ids: Option<Vec<UserId>>,
-    /// All users of the project, including anonymous and restricted ones.
+    /// All users of the project, including anonymous and restricted users.
     #[schema(value_type = Option<bool>)]
     pub(crate) all_users: Option<True>,
     /// MiniJinja source of the subject. It replaces the subject of the template or draft.
     pub(crate) subject: Option<String>,
-    /// MiniJinja source of the HTML body, or of MJML if the first element is `<mjml>`. Exactly one
-    /// of `html`, `template_id` and `draft_id` is required.
+    /// MiniJinja source of the HTML body. The body is MJML if the first element is `<mjml>`.
+    /// Exactly one of `html`, `template_id` and `draft_id` is required.
     pub(crate) html: Option<HtmlSource>,
     pub(crate) template_id: Option<DocumentId>,
     pub(crate) draft_id: Option<DocumentId>,
@@ -30,8 +30,8 @@ pub struct SendEmail {
     /// `Transactional` or `Marketing`. Default: the category of the template or draft, or else
     /// `Transactional`.
     pub(crate) notification_category_name: Option<Category>,
-    /// `false` for no theme. If omitted or `null`, the theme of the template or draft or else of
-    /// the project applies.
+    /// `false` for no theme. If omitted or `null`, the theme of the template or draft applies, or
+    /// else the theme of the project.
     pub(crate) theme_id: Option<Theme>,
     pub(crate) is_high_priority: Option<bool>,
     /// Milliseconds since the epoch. If omitted or 0, the email is sent now.

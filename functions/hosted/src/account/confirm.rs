@@ -1,6 +1,7 @@
 //! Pages for changes that require the visitor to confirm their identity again, or to prove that
-//! they are not a robot. Meanwhile, hidden fields keep the form of the change. They do not keep
-//! passwords, which must never be part of a document, so the visitor types them again.
+//! they are not a robot. Meanwhile, hidden fields keep the fields of the form that makes the
+//! change. Passwords are not kept, because they must never be part of a document. The visitor types
+//! them again.
 
 use auth_functions::session_reauthenticate;
 use http::StatusCode;
@@ -15,20 +16,20 @@ use crate::visit::Visit;
 use crate::visit::call::{Call, Reply};
 use crate::visit::fields::Fields;
 
-/// The prefix in the names of the hidden fields that keep the form.
+/// The prefix in the names of the hidden fields.
 const PREFIX: &str = "then.";
-/// The fields that are not kept. They include what the script sent for a passkey, whose challenge
-/// may already be used.
+/// The fields that are not kept. They include the response of a passkey, because its challenge may
+/// already be used.
 const NOT_KEPT: [&str; 7] =
     ["form_token", "old_password", "new_password", "passkey", "passkey_code", "bot_challenge_token", "bot_challenge_phase"];
 
-/// Asks for the password or a code from an app; users who have neither must sign in again.
+/// Asks for the password or a code from an app. Users who have neither must sign in again.
 pub(super) fn ask(visit: &Visit) -> Answer {
     let form = visit.form.without(&NOT_KEPT);
     form_page(visit, &form, None)
 }
 
-/// The page with the form for the proof, and the form of the change in hidden fields.
+/// The page with the form for the proof, and with the fields of the original form in hidden fields.
 fn form_page(visit: &Visit, waiting: &Fields, refused: Option<&Reply>) -> Answer {
     let user = visit.visitor.as_ref().map(|visitor| &visitor.user);
     let has_password = visit.project.config.credential_enabled && user.is_some_and(|user| user.password.is_some());
@@ -63,8 +64,8 @@ pub(super) fn challenge(visit: &Visit, refused: &Reply) -> Answer {
     visit.document("confirm", values).status(refused.status).answer()
 }
 
-/// Takes the proof. Returns the pending action, with its form. If there is none, or if its secrets
-/// have to be typed again, returns a page that says so.
+/// Takes the proof. Returns the pending action, and restores its form. If no action is pending, or
+/// if its secrets have to be typed again, returns a page that says so.
 pub(super) async fn submit(visit: &mut Visit) -> Result<Action, Answer> {
     let action = Action::of(&visit.form);
     if action.verb == "ask" {

@@ -1,9 +1,9 @@
-//! The data of the user as a file: the unchanged responses of the API's operations to the user. If
-//! an operation fails, there is no file, because an incomplete file would look complete.
+//! The data of the user as a file, which contains the unchanged responses of API operations. If an
+//! operation fails, no file is returned, because an incomplete file would look complete.
 //!
-//! The parts of the user item were read at the start of the visit, and are written here as the API
-//! shows them. Calling an operation for each part would read the user again, and user items may be
-//! large.
+//! Data from the user item was read at the start of the visit, and is written here as the API shows
+//! it. Calling an operation for each part of it would read the user item again, and user items may
+//! be large.
 
 use api::http::Route;
 use auth_functions::{mfa_device_list, session_list};
@@ -25,12 +25,12 @@ use crate::visit::Visit;
 use crate::visit::call::{Call, Reply};
 use crate::visit::fields::Fields;
 
-/// The maximum number of pages read of a list, so that the file stays within the response size of a
+/// The maximum number of pages read of a list. It keeps the file within the response size of a
 /// function.
 const MAX_PAGES: usize = 20;
 
-/// Teams have metadata, so only some are read: a request must not read more than 2 MB or return
-/// more than 1 MB. The file says if there are more teams.
+/// Teams have metadata, so only some of them are read. A request must not read more than 2 MB or
+/// return more than 1 MB. The file says if there are more teams.
 const TEAMS: &str = "user_id=me&limit=25";
 
 const NAME: &str = "account.json";

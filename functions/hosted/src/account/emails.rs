@@ -1,5 +1,4 @@
-//! Email addresses. When an address is added, an email with a link to `email-verification` is sent
-//! to it.
+//! Email addresses. When an address is added, a link to `email-verification` is emailed to it.
 
 use minijinja::{Value, context};
 use serde_json::json;
@@ -41,7 +40,7 @@ pub(super) async fn submit(visit: &mut Visit, action: &Action) -> Outcome {
 }
 
 /// Adds an address and sends the email. If sending is refused, for example until a challenge is
-/// solved, the address has already been added, so the form is changed to only send the email.
+/// solved, the address has already been added. So the form is changed to only send the email.
 async fn add(visit: &mut Visit) -> Outcome {
     let email = visit.form.text("email").trim().to_owned();
     let body = json!({ "user_id": "me", "value": email, "type": "email", "used_for_auth": false });

@@ -11,7 +11,7 @@ use crate::account::times::day;
 use crate::visit::Visit;
 use crate::visit::call::Call;
 
-/// The choices for how many days a new key is valid.
+/// The numbers of days for which a new key can be valid.
 const LIVES: [i64; 3] = [30, 90, 365];
 
 /// `None` if the project has disabled API keys of users.

@@ -15,7 +15,7 @@ pub(super) fn list<T>(items: impl IntoIterator<Item = T>, row: impl FnMut(T) -> 
     context! { rows => items.into_iter().take(MAX_ROWS).map(row).collect::<Vec<_>>(), more => more }
 }
 
-/// The listed items; empty if the operation failed.
+/// The listed items. Empty if the operation failed.
 pub(super) fn items(reply: &Reply) -> &[Json] {
     reply.body["items"].as_array().map(Vec::as_slice).unwrap_or_default()
 }

@@ -1,9 +1,9 @@
-//! `account-settings`: shows users everything that they can see and change of their accounts.
+//! `account-settings`: shows users all the data of their accounts that they can see and change.
 //!
 //! The page is one document with a section for each subject, and a form or button for each change.
-//! A button's value names the section, the action and the item (`sessions.end:…`), so that most
-//! buttons share one form. The user shown on the page was read at the start of the visit. Lists of
-//! other items are read, and all changes are made, through the operations.
+//! The value of a button names the section, the action and the item (`sessions.end:…`), so that
+//! most buttons can share one form. The user shown on the page was read at the start of the visit.
+//! Lists of other items are read through the operations, which also make all changes.
 //!
 //! After a change, the browser loads the page again, so reloading the page does not repeat the
 //! change. Anything that is shown only once, such as recovery codes, is shown in a separate
@@ -39,7 +39,7 @@ use crate::pages::{provider, sign_in};
 use crate::visit::Visit;
 use crate::visit::call::Call;
 
-/// A session that has not been used for this long is marked as used when the page is opened.
+/// If a session has not been used for this long, opening the page marks it as used.
 const UNUSED: SignedDuration = SignedDuration::from_mins(5);
 
 pub(crate) async fn show(visit: &mut Visit) -> Answer {

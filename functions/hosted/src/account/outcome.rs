@@ -9,7 +9,7 @@ use crate::visit::fields::Fields;
 pub(super) struct Action {
     pub(super) section: String,
     pub(super) verb: String,
-    /// The id of the item concerned; empty if there is none.
+    /// The id of the item that the action concerns. Empty if there is no item.
     pub(super) id: String,
 }
 
@@ -25,11 +25,11 @@ impl Action {
 pub(super) enum Outcome {
     /// The form requests no change.
     Nothing,
-    /// The change is made; the value names the text in `account.done` to show.
+    /// The change was made. The value names the text in `account.done` that is shown.
     Done(&'static str),
     /// An operation refused.
     Refusal(Reply),
-    /// The visitor has to correct something that no operation checks.
+    /// The visitor has to correct an input that no operation checks.
     Mistake(String),
     /// A separate document, or a file.
     Answer(Answer),

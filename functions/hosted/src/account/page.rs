@@ -9,7 +9,7 @@ use crate::answer::Answer;
 use crate::visit::Visit;
 use crate::visit::account::SECTIONS;
 
-/// A problem to show, and the section that it belongs to.
+/// A problem, and the section in which it is shown.
 pub(super) struct Problem<'a> {
     pub(super) section: &'a str,
     pub(super) text: String,

@@ -1,4 +1,4 @@
-//! The second step of a sign-in: authenticator apps, recovery codes and remembered devices.
+//! The second step of a sign-in, with authenticator apps, recovery codes and remembered devices.
 
 use std::fmt::Write as _;
 
@@ -86,8 +86,8 @@ async fn begin(visit: &Visit) -> Outcome {
     Outcome::Answer(set_up(visit, &field("code"), &field("secret_base32"), &field("otpauth_url"), None))
 }
 
-/// Shows the secret and asks for a code. After a wrong code, the form sends the secret and the URL
-/// again, because the operation returns them only once.
+/// Shows the secret and asks for a code. After a wrong code, the form contains the secret and the
+/// URL again, because the operation returns them only once.
 fn set_up(visit: &Visit, code: &str, secret: &str, url: &str, refused: Option<&Reply>) -> Answer {
     let spaced = secret.as_bytes().chunks(4).map(String::from_utf8_lossy).collect::<Vec<_>>().join(" ");
     let values = context! {
@@ -115,17 +115,17 @@ async fn verify(visit: &Visit) -> Outcome {
     }
 }
 
-/// Shows new recovery codes, once.
+/// Shows new recovery codes once.
 fn codes(visit: &Visit, codes: &Json) -> Outcome {
     let codes: Vec<String> = codes.as_array().into_iter().flatten().filter_map(Json::as_str).map(str::to_owned).collect();
     let values = context! { kind => "codes", secrets => codes, section => "second-step" };
     Outcome::Answer(visit.document("shown_once", values).answer())
 }
 
-/// A QR code as the path of an SVG, and its width in modules; `None` if the text is too long or not
+/// A QR code as the path of an SVG, and its width in modules. `None` if the text is too long or not
 /// an `otpauth:` URL.
 fn qr_code(text: &str) -> Option<Value> {
-    // The text comes back from a form, so it may be anything.
+    // The text was sent in a form, so it may be anything.
     let text = Some(text).filter(|text| text.starts_with("otpauth://"))?;
     let code = QrCode::with_error_correction_level(text, EcLevel::L).ok()?;
     let (width, modules) = (code.width(), code.to_colors());

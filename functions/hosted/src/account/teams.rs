@@ -10,7 +10,8 @@ use crate::account::outcome::{Action, Outcome};
 use crate::visit::Visit;
 use crate::visit::call::Call;
 
-/// More teams than the page shows, but not all of them, because a team may be large.
+/// The number of teams to read is greater than the number shown, but limited, because a team may be
+/// large.
 fn some() -> Call {
     Call::new().query("user_id=me&limit=100".to_owned())
 }

@@ -1,4 +1,4 @@
-//! Times in words: how long ago something happened or, after a longer time, on which day.
+//! Times in words: how long ago something happened or, if that was long ago, on which day.
 
 use jiff::Timestamp;
 use minijinja::{Value, context};
@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 
 use crate::visit::Visit;
 
-/// A date whose hyphens do not break lines.
+/// The format of a date whose hyphens do not break lines.
 const DATE: &str = "%Y\u{2011}%m\u{2011}%d";
 
 const MINUTE: i64 = 60;
@@ -15,7 +15,7 @@ const DAY: i64 = 24 * HOUR;
 /// After this many days, the date is shown instead of the number of days.
 const MAX_DAYS: i64 = 30;
 
-/// The unit and the number for a duration; `None` if the date should be shown instead.
+/// The unit and the number that express a duration. `None` if the date should be shown instead.
 fn told(seconds: i64) -> Option<(&'static str, i64)> {
     Some(match seconds {
         ..MINUTE => ("now", 0),
@@ -27,7 +27,7 @@ fn told(seconds: i64) -> Option<(&'static str, i64)> {
 }
 
 impl Visit {
-    /// A time in milliseconds, in words and in full; `None` if the value is not a time.
+    /// A time in milliseconds, in words and in full. `None` if the value is not a time.
     pub(super) fn ago(&self, millis: &Json) -> Option<Value> {
         Some(self.ago_at(Timestamp::from_millisecond(millis.as_i64()?).ok()?))
     }

@@ -2,7 +2,7 @@
 //! authorization endpoint checks the client's request and sends the browser to this page. From then
 //! on, the query contains only the name of the request.
 //!
-//! The operation decides which step is next. The page shows the client and the site to which the
+//! The operation decides which step comes next. The page shows the client and the site to which the
 //! visitor will return, because anyone may have sent the link.
 
 use minijinja::{Value, context};
@@ -19,7 +19,7 @@ use crate::visit::fields::Fields;
 
 /// The query parameter that contains the name of the request.
 const REQUEST: &str = "request";
-/// The query parameter that is set if the browser came here from a form.
+/// The query parameter that is set if a form led to this page.
 const ONWARD: &str = "onward";
 /// The query parameter that hides the current account.
 pub(crate) const ANOTHER: &str = "another_account";
@@ -91,7 +91,7 @@ fn expired(visit: &Visit) -> Answer {
     Notice::new(visit, visit.text("authorize.expired_title")).text(visit.text("authorize.expired")).answer()
 }
 
-/// The URL of a page that later leads the visitor back to this one.
+/// The URL of a page from which the visitor later returns to this page.
 fn to_page(visit: &Visit, page: &str, reply: &Reply, is_another: bool) -> String {
     let here = visit.place.path(AUTHORIZE, &visit.query.only(&[REQUEST]));
     let query = Fields::default().with("after_auth_return_to", &here);
@@ -102,8 +102,8 @@ fn to_page(visit: &Visit, page: &str, reply: &Reply, is_another: bool) -> String
     visit.place.url(page, &given(query, ANOTHER, if is_another { "1" } else { "" }))
 }
 
-/// The URL of a page, marked as the target of a form. Browsers check the form's policy for every
-/// redirect that follows, and the policy does not name the client.
+/// The URL of a page, with a mark that a form leads there. Browsers check the policy of the form
+/// for every redirect that follows, and the policy does not name the client.
 pub(crate) fn after_form(url: &str) -> String {
     format!("{url}{}{ONWARD}=1", if url.contains('?') { '&' } else { '?' })
 }
@@ -122,12 +122,12 @@ fn go(visit: &Visit, redirection: &Json) -> Answer {
     visit.document("to_client", values).leads_to(target(url)).answer()
 }
 
-/// Sends the visitor to a client with a document, from which the browser starts a new navigation.
+/// Sends the visitor to a client through a document, which starts a new navigation.
 pub(super) fn onward(visit: &Visit, url: &str) -> Answer {
     visit.document("to_client", context! { href => url, fields => Vec::<Value>::new() }).answer()
 }
 
-/// A source for the form policy: the origin of a URL, or the scheme of a native app.
+/// A source for the policy about forms: the origin of a URL, or the scheme of a native app.
 fn target(url: &str) -> Option<String> {
     let scheme = || url.split_once(':').map(|(scheme, _)| format!("{scheme}:"));
     origin(url).or_else(|| scheme().filter(|scheme| scheme.contains('.')))

@@ -43,7 +43,7 @@ pub(super) async fn submit(visit: &Visit) -> Answer {
 }
 
 /// The page that explains why the visitor cannot join. If the visitor's email address is not
-/// verified yet, it may be the invited address.
+/// verified yet, it may still be the invited address.
 fn refused(visit: &Visit, reply: &Reply, code: &str) -> Answer {
     let notice = Notice::new(visit, visit.text("invitation.title_unknown"));
     let unverified = unverified(visit).filter(|_| reply.error().is_some_and(|error| error.starts_with("TEAM_INVITATION_")));

@@ -1,8 +1,8 @@
 //! `logout`: signs the visitor out at the request of a client (RP-Initiated Logout 1.0). The
-//! end-session endpoint sends the browser here with the client's parameters.
+//! end-session endpoint redirects the browser to this page with the client's parameters.
 //!
-//! Any site can do that, so the visitor is asked to confirm, unless the request contains an ID
-//! token of the session.
+//! Any site can send a browser there, so the visitor is asked to confirm, unless the request
+//! contains an ID token of the session.
 
 use auth_functions::{session_delete, session_delete_current};
 use openid_functions::logout_begin;
@@ -79,7 +79,7 @@ async fn end(visit: &Visit, reply: &Reply) -> Answer {
     }
     if visit.visitor.is_some() {
         let ended = visit.call(session_delete_current::ROUTE, session_delete_current::handle, Call::new()).await;
-        // If the session has ended in the meantime, the request is fulfilled.
+        // If the session has ended in the meantime, the visitor is already signed out.
         if ended.status.is_server_error() || ended.error() == Some("RATE_LIMITED") {
             return visit.refusal(&ended);
         }
@@ -88,8 +88,8 @@ async fn end(visit: &Visit, reply: &Reply) -> Answer {
     done(visit, reply)
 }
 
-/// Sends the visitor back to the client with a document, because the policy for the forms of these
-/// pages does not permit the client's URL.
+/// Sends the visitor back to the client through a document, because the policy about the forms of
+/// these pages does not permit the client's URL.
 fn done(visit: &Visit, reply: &Reply) -> Answer {
     match reply.body["redirect_url"].as_str() {
         Some(url) => crate::pages::authorize::onward(visit, url),

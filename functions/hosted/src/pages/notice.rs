@@ -21,7 +21,7 @@ pub(crate) struct Notice<'a> {
     buttons: Vec<Value>,
     links: Vec<Value>,
     challenge: Option<Value>,
-    /// The query of the URL to which the form is sent.
+    /// The query of the URL to which the form is posted.
     query: Fields,
     status: StatusCode,
 }
@@ -59,7 +59,7 @@ impl<'a> Notice<'a> {
         Self { problem: Some(self.visit.error_text(reply)), status: reply.status, challenge, ..self }
     }
 
-    /// Sends the form to this page with this query.
+    /// Posts the form to this page with this query.
     pub(crate) fn keeping(self, query: Fields) -> Self {
         Self { query, ..self }
     }

@@ -1,5 +1,5 @@
-//! Passkeys for the script of the pages, which requests a challenge and sends the authenticator's
-//! response in a form.
+//! Responds to the script of the pages, which requests a passkey challenge and sends the
+//! authenticator's response in a form.
 
 use auth_functions::{passkey_initiate_authentication, passkey_sign_in};
 use serde_json::{Value, json};

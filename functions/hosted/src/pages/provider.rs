@@ -3,7 +3,7 @@
 //!
 //! The state and the PKCE verifier of a flow are in a sealed cookie on the pages' host, so only the
 //! browser that began the flow can complete it. The flow itself begins on the API's host, because
-//! the provider sends its response to the callback there. The account's page links accounts in the
+//! the provider redirects to the callback on that host. The account's page links accounts in the
 //! same way.
 
 use auth_functions::{oauth_authorize, oauth_token, session_delete};
@@ -46,7 +46,7 @@ struct Flow {
     way: String,
     /// The query that leads back to the app.
     back: String,
-    /// The page to show afterwards, if an app hands over its session; otherwise empty.
+    /// The page to show afterwards if an app hands over its session. Otherwise empty.
     #[serde(default)]
     page: String,
 }
@@ -56,7 +56,7 @@ impl Flow {
         format!("hosted-flow/{}", visit.project.id)
     }
 
-    /// Starts a flow, which is kept in the browser; `None` if the flow cannot be sealed.
+    /// Starts a flow, which is kept in the browser. `None` if the flow cannot be sealed.
     fn begin(visit: &Visit, way: &str, back: &str, page: &str) -> Option<Self> {
         let code = || visit.app.entropy.code().expose_secret().to_owned();
         let flow = Self { state: code(), verifier: code(), way: way.to_owned(), back: back.to_owned(), page: page.to_owned() };
@@ -69,8 +69,8 @@ impl Flow {
         Some(flow)
     }
 
-    /// Takes the flow of this browser that has the state in the query, and removes its cookie. It
-    /// ends now.
+    /// Takes the flow whose state is in the query from the cookie of this browser, and removes the
+    /// cookie. It ends now.
     fn take(visit: &Visit) -> Option<Self> {
         let state = visit.query.get("state")?;
         let sealed = SealedText::from_text(visit.cookies.flow(state)?.to_owned());
@@ -82,7 +82,7 @@ impl Flow {
 }
 
 /// `oauth-start?provider=…`: begins a flow. On the pages' host, it stores the flow in the browser
-/// and redirects to the same page on the API's host, which gets the provider's URL from the
+/// and redirects to the same page on the API's host. There, it gets the provider's URL from the
 /// operation.
 pub(super) async fn start(visit: &Visit) -> Answer {
     if visit.query.get("state").is_some() {
@@ -202,10 +202,10 @@ pub(super) async fn finish(visit: &mut Visit) -> Answer {
     }
 }
 
-/// Fetches the session of an app that opens a page for its user. The query names the session, and
-/// the URL of the app that hands it over. If the visitor has a different session on the pages, the
-/// browser goes to the app. The app's SDK then returns an authorization code for its session (the
-/// SDK calls this nested cross-domain sign-in).
+/// Fetches the session of an app that opens a page for its user. The query contains the id of the
+/// session and the URL of the app that hands the session over. If the visitor has a different
+/// session on the pages, the browser is sent to the app. The app's SDK then returns an
+/// authorization code for the app's session. The SDK calls this nested cross-domain sign-in.
 pub(crate) fn fetch_session(visit: &Visit) -> Option<Answer> {
     let session = visit.query.get(NESTED_SESSION).filter(|_| visit.query.get("code").is_none())?;
     if visit.visitor.as_ref().is_some_and(|visitor| visitor.session.id.to_string() == session) {
@@ -230,9 +230,9 @@ pub(crate) fn fetch_session(visit: &Visit) -> Option<Answer> {
     Some(Answer::redirect(url.as_str()))
 }
 
-/// Completes a flow that links an account. Redeeming the code has also started a session. It is not
-/// needed, because the visitor already has a session. If the user has a second factor, the page
-/// asks for it first, and the visitor continues in the session that starts then.
+/// Completes a flow that links an account. Redeeming the code has also started a session. That
+/// session is not needed, because the visitor already has one. If the user has a second factor, the
+/// page asks for it first, and the visitor continues in the session that starts afterwards.
 async fn linked(visit: &mut Visit, reply: Reply) -> Answer {
     if reply.error() == Some("MULTI_FACTOR_AUTHENTICATION_REQUIRED") {
         let account = visit.place.path(ACCOUNT, &visit.way_back());
@@ -257,7 +257,7 @@ async fn linked(visit: &mut Visit, reply: Reply) -> Answer {
     visit.account_changed("providers", "providers_linked")
 }
 
-/// The page that says that no account was linked, and why.
+/// The page that says why no account was linked.
 fn unlinked(visit: &Visit, reply: Option<&Reply>) -> Answer {
     let code = visit.query.get("errorCode").or_else(|| visit.query.get("error")).unwrap_or_default();
     let known = Some(visit.text(&format!("errors.{code}"))).filter(|text| !text.is_empty());
@@ -268,7 +268,7 @@ fn unlinked(visit: &Visit, reply: Option<&Reply>) -> Answer {
     }
 }
 
-/// `error`: shows an error, also for `oauth-callback` if a provider's flow fails.
+/// `error`: shows an error. It is also used by `oauth-callback` if a provider's flow fails.
 pub(super) fn show_error(visit: &Visit) -> Answer {
     let code = visit.query.get("errorCode").unwrap_or("OTHER").to_owned();
     refused(visit, &code)

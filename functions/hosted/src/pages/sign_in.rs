@@ -15,7 +15,7 @@ use crate::visit::cookies::Cookie;
 use crate::visit::fields::Fields;
 use crate::visit::way_back::WayBack;
 
-/// The number of characters of a code that are in the email; the remaining characters are the
+/// The number of characters of a code that are in the email. The remaining characters are the
 /// nonce.
 const TYPED: usize = 6;
 
@@ -23,7 +23,7 @@ pub(super) fn show(visit: &Visit) -> Answer {
     form(visit, None)
 }
 
-/// The form, with the reason if an operation has refused it.
+/// The form, with the reason if an operation has rejected it.
 fn form(visit: &Visit, reply: Option<&Reply>) -> Answer {
     let values = context! {
         problem => visit.problem.clone().or_else(|| visit.general_problem(reply)),
@@ -79,7 +79,7 @@ async fn taken(visit: &mut Visit, reply: Reply, way: &str) -> Answer {
     }
 }
 
-/// Sends a code, and shows the form to enter it. This can also create an account.
+/// Sends a code, and shows the form to enter it. Redeeming the code can also create an account.
 pub(super) async fn send_code(visit: &Visit) -> Answer {
     let callback = visit.place.url("magic-link-callback", &visit.way_back());
     let body = json!({ "email": visit.form.text("email").trim(), "callback_url": callback });
@@ -114,9 +114,9 @@ async fn enter_code(visit: &mut Visit) -> Answer {
     }
 }
 
-/// The URL of the sign-in page, for pages that require a visitor. After the sign-in, the visitor
-/// returns to the current page, with the query parameters that the page needs. No other parameters
-/// are kept, because the way back is also part of links in emails.
+/// The URL of the sign-in page, for pages that require a signed-in visitor. After the sign-in, the
+/// visitor returns to the current page, with the query parameters that the page needs. No other
+/// parameters are kept, because the way back is also part of links in emails.
 pub(crate) fn first(visit: &Visit) -> String {
     let needed: &[&str] = match visit.page.as_str() {
         "team-invitation" => &["code"],

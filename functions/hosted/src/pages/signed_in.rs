@@ -9,8 +9,8 @@ use crate::visit::authorization::AUTHORIZE;
 use crate::visit::call::{Call, Reply};
 use crate::visit::way_back::{Next, WayBack};
 
-/// Handles the response to a sign-in: stores the session and sends the visitor back to the app, or
-/// asks for the second factor. Any other error is returned to the caller.
+/// Handles the response to a sign-in. Either stores the session and sends the visitor back to the
+/// app, or asks for the second factor. Any other error is returned to the caller.
 pub(super) async fn take(visit: &mut Visit, reply: Reply, way: &str) -> Result<Answer, Reply> {
     match reply.error() {
         None => {
@@ -33,8 +33,8 @@ pub(super) fn begin(visit: &mut Visit, reply: &Reply, way: &str) {
     }
 }
 
-/// Sends a visitor who has signed in, or continues as the same user, back to the app or, without a
-/// way back, to the account's page.
+/// Sends a visitor who has signed in, or who continues as the same user, back to the app. Without a
+/// way back, shows the account's page.
 pub(super) async fn go_back(visit: &Visit) -> Answer {
     let back = WayBack::of(visit);
     let leads_to_client = back.own_page(visit).as_deref() == Some(AUTHORIZE);

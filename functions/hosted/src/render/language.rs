@@ -1,8 +1,8 @@
-//! The languages of the pages. Each has a catalog in `texts/`, a JSON file that a translator can
-//! add without code, except for one line in this file.
+//! The languages of the pages. Each language has a catalog in `texts/`, a JSON file. To add one, a
+//! translator needs no code except one line in this file.
 //!
-//! Choosing among a handful of languages takes only the lines below; `fluent-langneg` would add the
-//! subtags of all languages.
+//! Choosing among a handful of languages takes only the lines below, whereas `fluent-langneg` would
+//! add the subtags of all languages.
 
 use std::sync::LazyLock;
 
@@ -29,8 +29,8 @@ const LANGUAGES: [Catalog; 2] = [
     Catalog { tag: "de", direction: "ltr", texts: include_str!("../texts/de.json") },
 ];
 
-/// The tag of the pseudo-language for development, which shows whether long texts fit and whether a
-/// page is readable from right to left. CLDR uses `XB` for such texts.
+/// The tag of the pseudo-language for development, which shows whether long texts fit, and whether
+/// a page works from right to left. CLDR uses `XB` for such texts.
 const PSEUDO: &str = "ar-XB";
 
 static TEXTS: [LazyLock<Value>; 3] = [

@@ -35,13 +35,13 @@ pub(crate) fn failure(app: &App, language: Language, status: StatusCode, text: &
     Answer::document(status, html, &policy("", "", ""))
 }
 
-/// The widget of Cloudflare, for projects that use it; documents load nothing else from other
-/// sites, except images.
+/// The widget of Cloudflare, for projects that use it. Apart from images, documents load nothing
+/// else from other sites.
 pub(crate) const TURNSTILE: &str = "https://challenges.cloudflare.com";
 
 /// The content security policy: what a document may load, and where its forms may lead. Browsers
-/// check the policy for every redirect that follows a form, so it names the app to which the
-/// visitor returns.
+/// check the policy for every redirect that follows a form, so the policy names the app to which
+/// the visitor returns.
 pub(crate) fn policy(images: &str, form_target: &str, others: &str) -> String {
     let frames = if others.is_empty() { "'none'" } else { others };
     let policy = format!(

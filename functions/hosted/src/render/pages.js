@@ -8,7 +8,8 @@ const text = (buffer) => btoa(String.fromCharCode(...new Uint8Array(buffer))).re
 // Errors get the focus, so that a screen reader reads them first.
 document.querySelector("[role=alert], [aria-invalid=true]")?.focus();
 
-// A form is sent only once. The button works again if the page comes back from the browser's cache.
+// A form is sent only once. The button works again if the page is restored from the browser's
+// cache.
 document.addEventListener("submit", ({ target, submitter }) => {
   if (submitter?.name) target.append(Object.assign(document.createElement("input"), { type: "hidden", name: submitter.name, value: submitter.value }));
   // Downloading a file does not replace the page.
@@ -17,7 +18,7 @@ document.addEventListener("submit", ({ target, submitter }) => {
 });
 addEventListener("pageshow", (event) => event.persisted && location.reload());
 
-// The response to a client that requested it as a form.
+// Sends the response to a client that requested it as a form.
 document.querySelector("form[data-sends]")?.submit();
 
 for (const button of document.querySelectorAll("[data-shows]")) {

@@ -30,7 +30,7 @@ pub(crate) const SECTIONS: [&str; 13] = [
     "deletion",
 ];
 
-/// How long the text about a change is kept for the page that shows it.
+/// How long the text about a change is kept until the page shows it.
 const DONE_LIFE: SignedDuration = SignedDuration::from_secs(60);
 
 /// A request for the account's page. The path of such a request does not name a page.
@@ -75,7 +75,7 @@ impl Visit {
     }
 }
 
-/// The section with this name; empty if there is no such section.
+/// The section with this name. Empty if there is no such section.
 fn known(section: &str) -> &'static str {
     SECTIONS.into_iter().find(|known| *known == section).unwrap_or_default()
 }

@@ -19,8 +19,8 @@ pub(crate) const AUTHORIZE: &str = "authorize";
 /// The name of the page to which the end-session endpoint redirects.
 pub(crate) const LOGOUT: &str = "logout";
 
-/// A request to one of these endpoints. The query of the visit is empty, because the parameters are
-/// the client's.
+/// A request to one of these endpoints. The query of the visit is left empty, because the
+/// parameters belong to the client.
 pub struct AuthorizationVisit {
     pub(crate) visit: Visit,
     /// The client's parameters, in the form of a query.
@@ -35,7 +35,7 @@ impl FromRequestParts<App> for AuthorizationVisit {
         // A request sent as a form has its parameters in the body (OpenID Connect Core §3.1.2.1).
         let parameters =
             if parts.method == http::Method::POST { visit.form.query() } else { parts.uri.query().unwrap_or_default().to_owned() };
-        // The form may come from another site, and is then sent without the cookies of these pages,
+        // The form may come from another site. It is then sent without the cookies of these pages,
         // which the response must not replace.
         let visit = Visit { page: AUTHORIZE.to_owned(), query: Fields::default(), set: Mutex::default(), ..visit };
         Ok(Self { visit, parameters })

@@ -1,5 +1,5 @@
 //! Calls operations within the process, through the layer of each operation. The limits, checks,
-//! audit log and errors are the same as for a request from outside with the visitor's address and
+//! audit log and errors are the same as for an external request with the visitor's address and
 //! session.
 
 use api::http::client::{OwnPage, PLACE_HEADERS, PeerAddress};
@@ -28,8 +28,7 @@ pub(crate) struct Reply {
     pub(crate) body: Value,
 }
 
-/// A request to an operation, without the visitor's session, which is added when the request is
-/// made.
+/// A request to an operation. The visitor's session is added when the request is made.
 #[derive(Default)]
 pub(crate) struct Call {
     /// The values of the path parameters, in order.
@@ -47,7 +46,7 @@ impl Call {
         Self::default()
     }
 
-    /// A request with `user_id=me`, which lists of sessions, teams or keys require.
+    /// A request with `user_id=me`, which the lists of sessions, teams and keys require.
     pub(crate) fn for_me() -> Self {
         Self::new().query("user_id=me".to_owned())
     }
@@ -92,7 +91,7 @@ impl Call {
 }
 
 impl Reply {
-    /// The error code; `None` if the request succeeded.
+    /// The error code. `None` if the request succeeded.
     pub(crate) fn error(&self) -> Option<&str> {
         if self.status.is_success() || self.status.is_redirection() { None } else { self.body["code"].as_str().or(Some("INTERNAL_ERROR")) }
     }

@@ -1,5 +1,5 @@
-//! The cookies of the pages, each for one project. A cookie is sent only to the host that set it,
-//! only over TLS, and is hidden from scripts (`__Host-`, RFC 6265bis §4.1.3.2). In development,
+//! The cookies of the pages, each for one project. A cookie is sent only to the host that set it
+//! and only over TLS, and scripts cannot read it (`__Host-`, RFC 6265bis §4.1.3.2). In development,
 //! without TLS, the cookies have neither the prefix nor `Secure`, because some browsers would
 //! refuse them.
 
@@ -34,7 +34,7 @@ impl Cookie {
     }
 }
 
-/// The cookies sent with a request for a project's pages; also writes new cookies for that project.
+/// Reads the cookies in a request for a project's pages, and writes new cookies.
 #[derive(Debug)]
 pub(crate) struct Cookies {
     sent: Vec<(String, String)>,
@@ -54,12 +54,13 @@ impl Cookies {
         self.find(&self.name(cookie.name()))
     }
 
-    /// The cookie of a flow that leaves the pages and comes back, found by the state of the flow.
+    /// The cookie of a flow that leaves the pages and comes back. It is found by the state of the
+    /// flow.
     pub(crate) fn flow(&self, state: &str) -> Option<&str> {
         self.find(&self.name(&flow_name(state)))
     }
 
-    /// Sets a cookie for this long or, without a duration, until the browser is closed.
+    /// Sets a cookie that lasts this long or, without a duration, until the browser is closed.
     pub(crate) fn set(&self, cookie: Cookie, value: &str, life: Option<SignedDuration>) -> String {
         self.written(cookie.name(), value, life)
     }
@@ -94,7 +95,7 @@ impl Cookies {
     }
 }
 
-/// A state is a secret of the flow, so the name of the cookie contains only its beginning.
+/// A state is a secret of the flow, so the name of the flow's cookie contains only its beginning.
 fn flow_name(state: &str) -> String {
     format!("flow-{}", state.chars().take(8).filter(char::is_ascii_alphanumeric).collect::<String>())
 }

@@ -3,7 +3,7 @@
 use api::pages::FormFields;
 use url::form_urlencoded;
 
-/// The maximum length of a value, in bytes; longer ones are dropped.
+/// The maximum length of a value, in bytes. Longer values are dropped.
 const MAX_VALUE: usize = 16 * 1024;
 
 /// Fields with their values. If a field is repeated, the first value counts.
@@ -19,22 +19,22 @@ impl Fields {
         Self(form.0.iter().filter(|(_, value)| value.len() <= MAX_VALUE).cloned().collect())
     }
 
-    /// The value of a field; `None` if it is absent or empty.
+    /// The value of a field. `None` if the field is absent or empty.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(field, _)| field == name).map(|(_, value)| value.as_str()).filter(|value| !value.is_empty())
     }
 
-    /// The value of a field; empty if it is absent.
+    /// The value of a field. Empty if the field is absent.
     pub(crate) fn text(&self, name: &str) -> &str {
         self.get(name).unwrap_or_default()
     }
 
-    /// The fields without those whose names are in `names`.
+    /// The fields whose names are not in `names`.
     pub(crate) fn without(&self, names: &[&str]) -> Self {
         Self(self.0.iter().filter(|(name, _)| !names.contains(&name.as_str())).cloned().collect())
     }
 
-    /// The fields whose names are in `names`, each once.
+    /// The fields whose names are in `names`, with each name once.
     pub(crate) fn only(&self, names: &[&str]) -> Self {
         let first = |name: &&str| self.0.iter().find(|(field, _)| field == *name).cloned();
         Self(names.iter().filter_map(first).collect())

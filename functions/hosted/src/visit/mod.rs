@@ -1,4 +1,4 @@
-//! A visit is one request for a page, with the project, the visitor and all data sent.
+//! A visit is one request for a page, with the project, the visitor and all data in the request.
 
 pub(crate) mod account;
 pub(crate) mod authorization;
@@ -68,7 +68,7 @@ pub struct Visit {
     /// The name of the page.
     pub(crate) page: String,
     pub(crate) query: Fields,
-    /// The fields of a posted form; empty on GET.
+    /// The fields of a posted form. Empty for GET.
     pub(crate) form: Fields,
     pub(crate) language: Language,
     pub(crate) cookies: Cookies,
@@ -78,7 +78,7 @@ pub struct Visit {
     pub(crate) signed_in: Option<SignedIn>,
     /// The message at the top of the page, if something went wrong.
     pub(crate) problem: Option<String>,
-    /// The secret of the browser, to which forms are bound.
+    /// The browser's secret, to which forms are bound.
     browser: String,
     /// The cookies to set with the response.
     set: Mutex<Vec<String>>,
@@ -151,7 +151,7 @@ impl FromRequestParts<App> for Visit {
 }
 
 /// The page for a project that does not exist, or that has no pages. Each such request counts
-/// towards a limit of the caller's IP address, so that ids cannot be tried one after another.
+/// towards a limit of the caller's IP address, so that a caller cannot try one id after another.
 async fn no_such_project(app: &App, language: Language, caller: &Caller) -> Answer {
     let counted = unproved(app, None, &caller.place).await;
     let is_limited = matches!(counted, Err(store::Error::Limited(_)));
@@ -166,9 +166,9 @@ impl Describe for Visit {
 }
 
 impl Visit {
-    /// The token of the forms on this page. Only this browser has it, and only until someone else
-    /// signs in there. Another site can neither read nor set the cookies from which the token is
-    /// derived.
+    /// The token of the forms on this page. Only this browser has the token, and only until someone
+    /// else signs in there. Another site can neither read nor set the cookies from which the token
+    /// is derived.
     pub(crate) fn form_token(&self) -> String {
         let session = self.refresh_token().unwrap_or_default();
         Digest::of(&format!("form {} {} {session}", self.project.id, self.browser)).as_str().to_owned()
@@ -191,7 +191,7 @@ impl Visit {
         }
     }
 
-    /// Records how the visitor signed in, to mark that method at the next sign-in.
+    /// Records how the visitor signed in, so that the next sign-in can mark that method.
     pub(crate) fn note_way(&self, way: &str) {
         self.set_cookie(self.cookies.set(Cookie::Way, way, Some(BROWSER_LIFE)));
     }

@@ -1,5 +1,5 @@
-//! The URLs of a project's pages, which are on the project's own host, or on the API's host with
-//! the project in the query.
+//! The URLs of a project's pages. The pages are on the project's own host, or on the API's host
+//! with the project in the query.
 
 use model::project::own_pages::{OwnPages, PATH};
 use url::Url;
@@ -7,13 +7,13 @@ use wire::id::ProjectId;
 
 use crate::visit::fields::Fields;
 
-/// Where the pages of a project are for this visitor.
+/// Where this visitor finds the pages of a project.
 #[derive(Debug, Clone)]
 pub(crate) struct Place {
     origin: String,
     /// The project to add to the query, unless the host identifies it.
     project: Option<ProjectId>,
-    /// The origin of the API, to which providers send users back.
+    /// The origin of the API, to which providers redirect users.
     api: String,
     id: ProjectId,
 }
@@ -59,7 +59,7 @@ impl Place {
         host == relying_party || host.strip_suffix(relying_party).is_some_and(|rest| rest.ends_with('.'))
     }
 
-    /// The URL to which `text` refers on these pages; `None` if it is not a page of this project.
+    /// The URL to which `text` refers on these pages. `None` if it is not a page of this project.
     pub(crate) fn own(&self, text: &str, pages: &OwnPages) -> Option<Url> {
         let url = Url::parse(&self.origin).ok()?.join(text).ok()?;
         (pages.has(&self.id, &url) && url.origin().ascii_serialization() == self.origin).then_some(url)

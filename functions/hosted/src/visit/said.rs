@@ -42,13 +42,13 @@ impl Visit {
     }
 
     /// Whether an operation rejected the code, for example because the link was cut off. In that
-    /// case, the visitor cannot enter anything that would help.
+    /// case, nothing that the visitor could enter would help.
     pub(crate) fn is_about_code(reply: &Reply) -> bool {
         let code = reply.error().unwrap_or_default();
         code.starts_with("VERIFICATION_CODE_") || (code == "SCHEMA_ERROR" && has_problem(reply, "code"))
     }
 
-    /// The problems of a form's fields, for a template to show where the visitor can correct them.
+    /// The problems of a form's fields, which a template shows where the visitor can correct them.
     pub(crate) fn field_problems(&self, reply: Option<&Reply>) -> Value {
         let Some(reply) = reply else { return context! { email => "", password => "" } };
         let text = self.error_text(reply);

@@ -36,14 +36,14 @@ impl Visit {
     }
 
     /// The visitor, for a template. `None` if nobody is signed in, or if the user is anonymous and
-    /// so has no account to continue with.
+    /// therefore has no account to continue with.
     pub(crate) fn visitor_shown(&self) -> Option<Value> {
         let user = &self.visitor.as_ref().filter(|visitor| !visitor.user.is_anonymous)?.user;
         let email = user.primary().map(|channel| channel.value.to_string());
         Some(context! { name => self.visitor_name(), email => email })
     }
 
-    /// Stores the session in the cookie for as long as the session can last.
+    /// Stores the session in the cookie, for as long as the session can last.
     pub(crate) fn keep_session(&self, refresh_token: &str) {
         self.set_cookie(self.cookies.set(Cookie::Session, refresh_token, Some(self.project.config.sessions.life())));
     }
@@ -61,7 +61,7 @@ impl Visit {
         }
     }
 
-    /// Whether this URL is on a host of hosted pages, of this or any other project.
+    /// Whether this URL is on a host of hosted pages, of this or of another project.
     pub(crate) fn is_at_own_host(&self, url: &RedirectUrl) -> bool {
         let pages = &self.app.settings.own_pages;
         let url = url.url();

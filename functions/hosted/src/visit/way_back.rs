@@ -1,10 +1,10 @@
-//! The way back to the app. The query of the first page contains the URL to open after the sign-in,
-//! and every link to another page repeats it, so nothing needs to be stored.
+//! The way back to the app. The query of the first page contains the URL to open after the sign-in.
+//! Every link to another page repeats this parameter, so nothing needs to be stored.
 //!
 //! An app on another domain gets the session as an authorization code (`POST
-//! /api/v1/auth/oauth/cross-domain/authorize`) if its SDK has sent a state and a PKCE challenge.
-//! Without them, the visitor is only redirected there. Visitors are not redirected to a URL that
-//! the project does not trust.
+//! /api/v1/auth/oauth/cross-domain/authorize`) if its SDK has sent a state and a PKCE challenge. If
+//! the SDK has not sent them, the visitor is only redirected to the app. The pages do not redirect
+//! to a URL that the project does not trust.
 
 use model::project::redirect::RedirectUrl;
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ pub(crate) struct WayBack {
     after_callback: Option<String>,
 }
 
-/// The maximum length of a repeated field, in bytes.
+/// The maximum length of a query parameter that the pages repeat, in bytes.
 fn max_length(field: &str) -> usize {
     match field {
         RETURN_TO | AFTER_CALLBACK => 2048,
@@ -42,7 +42,8 @@ fn max_length(field: &str) -> usize {
 pub(crate) enum Next {
     /// A redirect to this URL.
     Url(String),
-    /// A handover of the session to the app as a code, with the body of the request for the code.
+    /// A handover of the session to the app as a code. The value is the body of the request for the
+    /// code.
     Handover(Value),
 }
 
@@ -66,8 +67,8 @@ impl WayBack {
         carried.without(&long)
     }
 
-    /// The way back in the query of a visit. A parameter that the query lacks may be in the URL to
-    /// return to, because the SDK puts it into both.
+    /// The way back in the query of a visit. If the query lacks a parameter, the parameter may be
+    /// in the URL to return to, because the SDK adds it to both.
     pub(crate) fn of(visit: &Visit) -> Self {
         let query = Self::carried(&visit.query);
         let to = query.get(RETURN_TO);
@@ -87,7 +88,7 @@ impl WayBack {
         rules.trust_for_oauth(&url).then_some(Target::App(url))
     }
 
-    /// A source for the form policy: the app's origin, or the scheme of a native app.
+    /// A source for the policy about forms: the app's origin, or the scheme of a native app.
     pub(crate) fn form_target(&self, visit: &Visit) -> Option<String> {
         let Target::App(url) = self.target(visit)? else { return None };
         let url = url.url();
@@ -124,8 +125,8 @@ impl WayBack {
         url.path_segments()?.next_back().map(str::to_owned)
     }
 
-    /// The URL to open after a sign-out: a page of the app or of this service; `None` to stay on
-    /// the page.
+    /// The URL to open after a sign-out, which is a page of the app or of this service. `None` to
+    /// stay on the page.
     pub(crate) fn after_sign_out(&self, visit: &Visit) -> Option<String> {
         Some(match self.target(visit)? {
             Target::Own(url) => url.into(),

@@ -39,7 +39,7 @@ pub struct KeyBody {
 }
 
 /// The key and its owner, if the key is neither revoked nor expired and cannot belong to an
-/// intruder. The owner may be restricted or anonymous; the app decides how to treat such owners.
+/// intruder. The owner may be restricted or anonymous. The app decides how to treat such owners.
 /// Also records the use of the key, at most once an hour.
 pub(crate) async fn check(access: &Access<Server>, body: &KeyBody, kind: OwnerKind) -> Result<OwnedKeyView, Error> {
     let (project, now) = (&access.project.id, access.app.clock.now());
@@ -70,7 +70,8 @@ pub(crate) async fn check(access: &Access<Server>, body: &KeyBody, kind: OwnerKi
 }
 
 /// Whether a client created the key for a team and, since then, the account of the client's user
-/// got a new owner or the user reported an intruder. For such keys, this costs another round trip.
+/// has got a new owner or the user has reported an intruder. This costs another round trip, but
+/// only for keys that a client created.
 async fn may_be_intruders(access: &Access<Server>, key: &OwnedKey) -> Result<bool, Error> {
     let Some(creator) = key.creator else { return Ok(false) };
     let users = access.app.store.users_by_id(&access.project.id, &[creator.user_id]).await?;

@@ -1,7 +1,7 @@
 //! Notifies the members who may manage a team's API keys that one of the keys was found in public.
 //!
-//! The email contains the team's name and the key's description, and anyone with the key can
-//! trigger it. Members could use this to email texts of their choice to strangers. So the email is
+//! The email contains the team's name and the key's description, and anyone who has the key can
+//! cause it. Members could use this to email texts of their choice to strangers. So the email is
 //! sent only to verified addresses, and the number of these emails per team is limited.
 
 use flows::App;

@@ -47,7 +47,7 @@ pub(crate) struct Description(pub(crate) String);
 
 wire::deserr_from!(Description, String, |text| line::check(&text, 1..=MAX_DESCRIPTION).map(|()| Self(text)));
 
-/// What the app lets a key do, in words that the app defines.
+/// What the app permits a key to do, in words that the app defines.
 pub(crate) struct Scopes(pub(crate) Vec<String>);
 
 wire::deserr_from!(Scopes, Vec<String>, |mut scopes| {
@@ -97,7 +97,7 @@ pub struct KeyPatch {
     pub(crate) scopes: Option<Scopes>,
 }
 
-/// How long the old key works alongside the new one by default.
+/// How long the old key works in addition to the new one by default.
 const OVERLAP: SignedDuration = SignedDuration::from_hours(24);
 /// The maximum time for which both keys work, in milliseconds: 30 days.
 const MAX_OVERLAP_MILLIS: u32 = 30 * 24 * 60 * 60 * 1000;

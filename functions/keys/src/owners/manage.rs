@@ -103,8 +103,9 @@ pub(crate) async fn update(access: &Access<Client>, owner: Owner, id: OwnedKeyId
     .await
 }
 
-/// Replaces a key with a new one that has the same properties. The old key keeps working for the
-/// overlap, unless it expires earlier. It no longer counts towards the maximum number of keys.
+/// Replaces a key with a new one that has the same properties. The old key keeps working during the
+/// overlap, unless it expires earlier. The old key no longer counts towards the maximum number of
+/// keys.
 pub(crate) async fn rotate(
     access: &Access<Client>,
     owner: Owner,

@@ -31,7 +31,7 @@ pub struct Userinfo {
     sub: UserId,
     #[serde(flatten)]
     claims: UserClaims,
-    /// The ids of the teams of which the user is a member, at most 500. With the scope `teams`.
+    /// The ids of the user's teams, at most 500. With the scope `teams`.
     teams: Option<Vec<TeamId>>,
     /// The ids of the user's permissions in the project. With the scope `permissions`.
     permissions: Option<Vec<String>>,

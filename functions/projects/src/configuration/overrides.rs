@@ -36,7 +36,8 @@ pub(crate) const CHANGE_ERRORS: &[ErrorCode] =
     &[ErrorCode::InsufficientAccessType, ErrorCode::TooManyEmailDocuments, ErrorCode::OauthProviderMisconfigured];
 pub(crate) const CHANGE: [TableAction; 6] = [BatchGetItem, DeleteItem, GetItem, PutItem, Query, UpdateItem];
 
-/// Checks the caller's access: administrators may use every level, servers only the level `branch`.
+/// Checks the caller's access. Administrators may use every level, and servers only the level
+/// `branch`.
 pub(crate) fn permit(access: &Access<Server>, level: Level) -> Result<(), KnownError> {
     if level == Level::Branch || access.level == wire::level::Level::Admin {
         return Ok(());
@@ -76,7 +77,7 @@ impl StoredConfig {
         Ok(Self { levels, rows, documents })
     }
 
-    /// The write for a change to a level's document; `None` if a document to delete does not exist.
+    /// The write for a change to a level's document. `None` if a document to delete does not exist.
     fn write(&self, level: Level, change: DocumentChange) -> Option<DocumentWrite> {
         let (kind, id, document) = match change {
             DocumentChange::Create(kind, document) | DocumentChange::Replace(kind, document) => (kind, document.id, Some(document)),

@@ -21,7 +21,7 @@ const NAMES: [&str; 2] = ["openid-configuration", "oauth-authorization-server"];
 pub struct DocumentPath {
     /// The project's id.
     project_id: String,
-    /// `openid-configuration` or `oauth-authorization-server`; both return the same document.
+    /// `openid-configuration` or `oauth-authorization-server`. Both return the same document.
     #[schema(example = "openid-configuration")]
     document: String,
 }

@@ -1,5 +1,5 @@
-//! Figures about emails: by day, from the delivery counters of the last 30 days, and by status,
-//! from the newest entries of the outbox.
+//! Figures about emails. Those by day are from the delivery counters of the last 30 days, and those
+//! by status from the newest entries of the outbox.
 
 use std::collections::BTreeMap;
 
@@ -28,8 +28,8 @@ const MINUTES: i64 = 24 * 60;
 pub(crate) struct EmailOverview {
     /// The newest 100 emails by status.
     emails_by_status: BTreeMap<&'static str, u64>,
-    /// The number of emails accepted by the mail service in the last 30 days, plus the newest 100
-    /// emails that were not accepted.
+    /// The number of emails accepted by the mail service in the last 30 days, plus those of the
+    /// newest 100 emails that were not accepted.
     total_emails: u64,
     /// The number of emails accepted by the mail service, by day.
     daily_emails: Vec<Point>,
@@ -40,11 +40,11 @@ pub(crate) struct EmailOverview {
     /// The newest ten emails.
     recent_emails: Vec<RecentEmail>,
     deliverability_status: Deliverability,
-    /// The share of accepted emails that did not bounce; 0 if there are no emails.
+    /// The share of accepted emails that did not bounce. 0 if there are no emails.
     deliverability_rate: f64,
     /// The share of accepted emails that bounced.
     bounce_rate: f64,
-    /// Among the newest 100 emails, the share of accepted emails in which the recipient followed a
+    /// Of the accepted emails among the newest 100, the share in which the recipient followed a
     /// link.
     click_rate: f64,
 }

@@ -16,22 +16,22 @@ use wire::id::{TeamId, UserId};
 
 /// The number of users to show.
 const SHOWN: usize = 5;
-/// The number of users to read from the newest audit log entries. It exceeds the number of users
-/// shown, because anonymous users may be left out.
+/// The number of users to read from the newest audit log entries. It is greater than the number of
+/// users shown, because anonymous users may be left out.
 const READ: usize = 25;
-/// The maximum number of audit log entries to read in order to find users.
+/// The maximum number of audit log entries that are read to find users.
 const ENTRIES: usize = 100;
 /// How far back to look for active users.
 const RECENT: SignedDuration = SignedDuration::from_hours(7 * 24);
 
-/// The newest users, the newest first.
+/// The newest users, starting with the newest.
 pub(crate) async fn newest(app: &App, project: &Project, filter: &UserFilter) -> Result<Vec<UserRow>, store::Error> {
     let listing = Listing { after: None, descending: true, limit: SHOWN, read: SHOWN + 1 };
     Ok(app.store.users(&project.id, listing, |user| filter.shows(user, &project.config)).await?.rows)
 }
 
 /// The users who last signed in or changed something according to the newest audit log entries,
-/// most recently active first.
+/// starting with the most recently active.
 pub(crate) async fn last_active(app: &App, project: &Project, filter: &UserFilter) -> Result<Vec<UserRow>, store::Error> {
     let now = app.clock.now();
     let from = project.created_at.max(after(now, -RECENT));

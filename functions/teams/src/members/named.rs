@@ -6,7 +6,7 @@ use model::user::reference::UserRef;
 use wire::id::UserId;
 use wire::level::Level;
 
-/// The user named in the path or query. Clients can name any user; the operation then checks their
+/// The user named in the path or query. Clients can name any user. The operation then checks their
 /// permissions.
 pub(crate) fn named<L>(access: &Access<L>, user: UserRef) -> Result<UserId, KnownError> {
     match user {

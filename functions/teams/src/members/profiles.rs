@@ -13,9 +13,9 @@ use store::user::UserRow;
 use wire::id::{TeamId, UserId};
 use wire::level::Level;
 
-/// The profiles of the first of these members, without members whose users no longer exist, and the
-/// number of members covered. Not all members are covered if their users are too large for a page.
-/// For servers, the profiles include the user and the user's selected team.
+/// The profiles of the first of these members, and the number of members covered. Members whose
+/// users no longer exist have no profile. If their users are too large for a page, not all members
+/// are covered. For servers, the profiles include the user and the user's selected team.
 pub(crate) async fn views<L>(access: &Access<L>, team: &Team, members: &[MemberRow]) -> Result<(Vec<MemberProfileView>, usize), Error> {
     let project = &access.project;
     let ids: Vec<UserId> = members.iter().map(|row| row.user_id).collect();

@@ -1,5 +1,5 @@
 //! The definitions of team permissions and project permissions. They are stored with the project,
-//! so each change depends on the project's version.
+//! so each change depends on the version of the project.
 
 use std::sync::Arc;
 
@@ -54,7 +54,7 @@ pub struct NewPermission {
 pub struct PermissionPatch {
     /// A new id. The permission's grants are kept.
     id: Option<PermissionId>,
-    /// At most 256 characters; `null` for no description.
+    /// At most 256 characters. `null` for no description.
     description: Change<String>,
     contained_permission_ids: Option<Vec<PermissionId>>,
 }
@@ -73,7 +73,7 @@ pub struct DefinitionsQuery {
     limit: Option<Limit<200, 200>>,
     /// The `next_cursor` of the previous page.
     cursor: Option<String>,
-    /// Only permissions with this text in their id or description, ignoring case.
+    /// Selects permissions whose id or description contains this text, ignoring case.
     query: Option<String>,
 }
 
@@ -153,8 +153,8 @@ pub(crate) async fn delete(access: Access<Admin>, scope: Scope, id: PermissionId
     change(access, (Some(&id), None), IfMatch::default(), |rbac| rbac.delete(&id, scope)).await
 }
 
-/// Changes the project's permissions if the project has one of the wanted versions, and tries again
-/// if the project changes concurrently.
+/// Changes the project's permissions if the project has one of the wanted versions. Tries again if
+/// the project changes concurrently.
 ///
 /// `old` and `new` are the ids of the permission before and after the change: `old` is `None` for a
 /// new permission, and `new` is `None` for a deleted one. The levels of the configuration change

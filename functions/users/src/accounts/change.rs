@@ -1,5 +1,5 @@
-//! Shared by the operations that write a user: checks the input against the project's settings,
-//! hashes the password, and builds a change that can be applied repeatedly.
+//! Shared by the operations that write a user. This module checks the input against the project's
+//! settings, hashes the password, and builds a change that can be applied repeatedly.
 
 use api::product::Access;
 use crypto::password::hash::Hash;
@@ -35,9 +35,9 @@ enum Origin {
 /// A checked change to a user that is ready to be applied.
 pub(crate) struct UserChange {
     patch: UserPatch,
-    /// `Ok` if the request may change or remove an existing second factor; otherwise the error.
+    /// `Ok` if the request may change or remove an existing second factor, and otherwise the error.
     just_proved: Result<(), KnownError>,
-    /// The state that the user must have (`If-Match`); `None` if the user may have changed since it
+    /// The state that the user must have (`If-Match`). `None` if the user may have changed since it
     /// was read.
     pub(crate) seen: Option<User>,
 }
@@ -82,8 +82,8 @@ impl UserChange {
         if self.seen.as_ref().is_some_and(|seen| seen != user) {
             return Err(KnownError::PreconditionFailed.into());
         }
-        // Setting another authenticator app removes the existing one. The proof is checked only
-        // here, because the user may have set up an app since the first read.
+        // Setting a new authenticator app removes the existing one. The proof is checked only here,
+        // because the user may have set up an app since the first read.
         if user.totp.is_some() && !self.patch.totp.is_keep() {
             self.just_proved.clone()?;
         }
@@ -152,14 +152,14 @@ impl UserChange {
     }
 }
 
-/// Whether the input changes how the user signs in, apart from the password, which only a server
-/// can change with this input, and the authenticator app.
+/// Whether the input changes how the user signs in. The password, which only a server can change
+/// with this input, and the authenticator app do not count.
 fn changes_way_in(input: &UserInput) -> bool {
     !input.primary_email.is_keep() || input.passkey_auth_enabled.is_some() || input.otp_auth_enabled.is_some()
 }
 
-/// Checks that the project permits the input's password and sign-in by email, and has the input's
-/// OAuth providers.
+/// Checks that the project permits the password and the sign-in by email in the input, and that the
+/// project has the input's OAuth providers.
 fn check(project: &Project, input: &UserInput) -> Result<(), KnownError> {
     let sets_password = matches!(input.password, Change::Set(_)) || input.password_hash.is_some();
     if sets_password && !project.config.credential_enabled {

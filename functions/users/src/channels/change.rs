@@ -36,8 +36,8 @@ pub(crate) fn check_verified<L>(access: &Access<L>, is_verified: Option<bool>, r
     }
 }
 
-/// Rejects an address from a client if the address could not be used to sign up. Servers can import
-/// any address.
+/// Rejects an address from a client if a user could not sign up with it. Servers can import any
+/// address.
 pub(crate) fn check_address<L>(access: &Access<L>, value: &Email, route: &Route) -> Result<(), KnownError> {
     if access.level < Level::Server && !value.is_public() {
         return Err(route.schema_error(&Problems::one("body.value", EmailRefusal)));
@@ -46,8 +46,8 @@ pub(crate) fn check_address<L>(access: &Access<L>, value: &Email, route: &Route)
 }
 
 /// Changes a user's channels, together with the claims of sign-in addresses. `missing` is the error
-/// if the user no longer exists. The error reveals if someone else signs in with the address
-/// `value`, where that may be revealed. `change` returns the additional writes.
+/// if the user no longer exists. The error says whether someone else signs in with the address
+/// `value`, unless that must not be revealed. `change` returns the additional writes.
 pub(crate) async fn change<L>(
     access: &Access<L>,
     row: UserRow,
@@ -59,7 +59,7 @@ pub(crate) async fn change<L>(
     match change_as(access, row, missing, |user| Ok(ExtraWrites(change(user).map_err(refusal)?))).await {
         Ok(row) => Ok(row.user),
         Err(Error::Known(KnownError::UserEmailAlreadyExists { .. })) => {
-            // Verifying the address would not help: a server cannot take it from another user, and
+            // Verifying the address would not help. A server cannot take it from another user, and
             // an address that a user adds is not claimed until it is verified.
             Err(KnownError::ContactChannelAlreadyUsedForAuthBySomeoneElse {
                 r#type: "email",

@@ -8,7 +8,7 @@ use flows::App;
 use model::code::Code;
 use store::link::{Link, Release};
 
-/// Finds the link of an email; if the link does not work, returns a page that explains why.
+/// Finds the link of an email. If the link does not work, returns a page that explains why.
 pub(crate) async fn find(app: &App, caller: &Caller, code: &Code) -> Result<Result<Link<Release>, LinkPage>, Error> {
     link_page::find(app, caller, code, "Follow the link in a newer email.").await
 }

@@ -1,7 +1,7 @@
 //! Lambda of the table's stream, which records the events of webhooks ([`workers::webhooks`]) and
 //! starts the functions that send emails and deliver events.
 //!
-//! This function does nothing else, because the stream waits for it: the batches of a shard are
+//! This function does nothing else, because the stream waits for it. The batches of a shard are
 //! read one after another, and kept for a day. Emails and webhooks share one function, because a
 //! stream should have at most two readers. The other reader is the worker of the audit trail, which
 //! waits up to a minute to get larger batches.
@@ -22,7 +22,8 @@ fn main() -> Result<(), Error> {
     let [outbox, webhooks] = wakes;
     let (outbox, webhooks) = (&outbox?, &webhooks?);
     lambda::run(App::without_secret, async |app, event| {
-        // Emails come first, because they do not depend on webhooks.
+        // The functions that send emails are started first, because emails do not depend on
+        // webhooks.
         if work::is_in(&event.payload, app.clock.now() + SKEW)
             && let Some(outbox) = outbox
         {

@@ -1,5 +1,5 @@
-//! Lambda of [`workers::outbox`], which `workers-changes` starts when there is work, and a schedule
-//! every minute.
+//! Lambda of [`workers::outbox`]. It is started by `workers-changes` when there is work, and by a
+//! schedule every minute.
 
 use email::sandbox;
 use email::ses::Ses;

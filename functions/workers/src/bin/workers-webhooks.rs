@@ -1,5 +1,5 @@
 //! Lambda of [`workers::webhooks`], which makes due deliveries. It is started after events are
-//! recorded, and by a schedule every minute for retries.
+//! recorded and, for retries, by a schedule every minute.
 
 use flows::App;
 use serde_json::json;
@@ -9,7 +9,7 @@ use workers::webhooks::Courier;
 fn main() -> Result<(), Error> {
     lambda::run(App::from_env, async |app, event| {
         // Moving late deliveries takes up to 4 seconds, and processing the queue of an endpoint up
-        // to 45. So both begin at least 50 seconds before the deadline.
+        // to 45. So neither begins later than 50 seconds before the deadline.
         Courier::default().drain(app, event.deadline - jiff::SignedDuration::from_secs(50)).await?;
         Ok(json!({ "done": true }))
     })

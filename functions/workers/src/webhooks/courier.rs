@@ -1,14 +1,14 @@
 //! Processes the queues of several endpoints in parallel, each in a separate task, so that an
 //! endpoint that does not respond does not delay other endpoints. The number of tasks is limited.
-//! While due endpoints wait for a task, each task ends after one pass over its queue, and the next
-//! task goes to the project that has the fewest. So a project with many or slow endpoints does not
-//! delay the deliveries of other projects.
+//! While due endpoints wait for a task, each task ends after one pass over its queue. The next task
+//! goes to an endpoint of the project with the fewest tasks. So a project with many or slow
+//! endpoints does not delay the deliveries of other projects.
 //!
-//! An endpoint is skipped for some seconds if another worker has claimed it, or if processing it
-//! failed because of the table. So a separate worker that finds only such endpoints ends, instead
-//! of trying them again and again. Their deliveries are not forgotten. A worker checks an
-//! endpoint's queue again before releasing it, the endpoint of a killed worker becomes due when the
-//! lease ends, and a worker looks for due endpoints at least once a minute.
+//! An endpoint is skipped for some seconds if another worker has claimed it, or if processing its
+//! queue failed. So a separate worker that finds only such endpoints ends, instead of trying them
+//! again and again. Their deliveries are not forgotten. A worker checks an endpoint's queue again
+//! before releasing it. The endpoint of a killed worker becomes due when the lease ends. A worker
+//! also looks for due endpoints at least once a minute.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -29,8 +29,8 @@ use crate::webhooks::lane;
 const AT_ONCE: usize = 256;
 /// The number of due endpoints read from each shard.
 const READ: i32 = 200;
-/// How long an endpoint is skipped if another worker has claimed it, or if processing it failed
-/// because of the table.
+/// How long an endpoint is skipped if another worker has claimed it, or if processing its queue
+/// failed.
 const ASIDE: SignedDuration = SignedDuration::from_secs(5);
 /// The maximum time for which [`Courier::drain`] waits before it looks for due endpoints again.
 const LOOK: Duration = Duration::from_secs(2);
@@ -41,7 +41,7 @@ pub struct Courier {
     /// A task returns the time until which its endpoint is skipped, or `None` if it is not skipped.
     tasks: JoinSet<Option<Timestamp>>,
     busy: HashMap<Lane, Id>,
-    /// The endpoints being skipped, each with the time when that ends.
+    /// The endpoints being skipped, each with the time until which it is skipped.
     aside: HashMap<Lane, Timestamp>,
     /// Whether due endpoints are waiting for a task.
     is_crowded: Arc<AtomicBool>,
@@ -59,8 +59,8 @@ impl Courier {
         Self { places, tasks: JoinSet::new(), busy: HashMap::new(), aside: HashMap::new(), is_crowded: Arc::default() }
     }
 
-    /// Starts to process due endpoints, and returns the number of endpoints. No pass over their
-    /// queues begins after `until`.
+    /// Starts to process the queues of due endpoints, and returns the number of endpoints. No pass
+    /// over their queues begins after `until`.
     pub async fn begin(&mut self, app: &App, until: Timestamp) -> Result<usize, store::Error> {
         let now = app.clock.now();
         self.aside.retain(|_, until| *until > now);
@@ -103,7 +103,7 @@ impl Courier {
         ranked.into_iter().map(|(_, lane)| lane).collect()
     }
 
-    /// Waits until the task of one endpoint ends; `false` if there are no tasks.
+    /// Waits until the task of one endpoint ends. `false` if there are no tasks.
     pub async fn ended(&mut self) -> bool {
         let (ended, until) = match self.tasks.join_next_with_id().await {
             Some(Ok(ended)) => ended,
@@ -118,8 +118,8 @@ impl Courier {
         true
     }
 
-    /// Processes due endpoints until none of those that are not skipped is due, or `until` has
-    /// passed, and waits for the tasks that have begun. If the search for due endpoints fails,
+    /// Processes due endpoints until none is due, apart from skipped ones, or until `until` has
+    /// passed. Then waits for the tasks that have begun. If the search for due endpoints fails,
     /// returns its error after the tasks that have begun are done.
     pub async fn drain(&mut self, app: &App, until: Timestamp) -> Result<(), store::Error> {
         let mut found = Ok(0);

@@ -1,4 +1,5 @@
-//! Processes the queue of one endpoint. Due deliveries about the same item are made in order.
+//! Processes the queue of one endpoint. Due deliveries about the same item are made in the order of
+//! the item's changes.
 
 use std::collections::HashSet;
 use std::iter::from_fn;
@@ -30,10 +31,10 @@ const CHUNK: usize = CONCURRENCY * 4;
 const PASS: Duration = Duration::from_secs(33);
 /// A queue is searched for due places in parts, one after another. These are the numbers of places
 /// in the parts. Later places are found once earlier ones are gone. The first part is small,
-/// because it usually contains enough due places. Otherwise, each chunk of a long queue would cost
-/// reading a thousand places.
+/// because it usually contains enough due places. Otherwise, each chunk of a long queue would
+/// require reading a thousand places.
 const PARTS: [i32; 10] = [128, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000];
-/// How long processing of a failing endpoint pauses after each pass, as a multiple of the time
+/// How long the processing of a failing endpoint pauses after each pass, as a multiple of the time
 /// spent searching for due places. The queue of such an endpoint grows, each new event causes a
 /// search, and connections may be refused immediately. Without pauses, the searches would keep the
 /// table busy and delay other endpoints.
@@ -45,12 +46,12 @@ const MAX_COOLDOWN: Duration = Duration::from_secs(2);
 const SHARE: Duration = Duration::from_secs(1);
 
 /// Delivers to an endpoint until nothing is due, the endpoint is disabled, another worker has
-/// claimed it, or `until` has passed. While `is_crowded` is set, stops after one pass; the
+/// claimed it, or `until` has passed. While `is_crowded` is set, stops after one pass. The
 /// remaining deliveries stay due, behind the waiting endpoints. If the endpoint was deleted,
 /// deletes its deliveries instead. Returns `false` if another worker has claimed the endpoint, or
-/// if the endpoint was deleted. It may then still appear due, but trying it again right away is
-/// pointless. If late deliveries cannot be moved into the queue, makes a pass over the deliveries
-/// before them, and then fails.
+/// if the endpoint was deleted. The endpoint may then still appear due, but trying it again right
+/// away is pointless. If late deliveries cannot be moved into the queue, makes a pass over the
+/// deliveries before them, and then fails.
 pub(super) async fn work(app: &App, lane: &Lane, until: Timestamp, is_crowded: &AtomicBool) -> Result<bool, store::Error> {
     while app.clock.now() < until {
         let Some(claimed) = app.store.claim_webhook(lane, app.clock.now()).await? else { return Ok(false) };
@@ -97,7 +98,7 @@ async fn pass(app: &App, mut claimed: ClaimedEndpoint, endpoint: &Endpoint, is_c
     let goes_on = || began.elapsed() < if is_crowded.load(Ordering::Relaxed) { SHARE } else { PASS };
     let mut off = None;
     // Only a few deliveries are read at a time, because a worker has many endpoints and a delivery
-    // may take 64 KB. The drawback is that the next deliveries wait for the slowest of these.
+    // may take 64 KB. The drawback is that the next deliveries wait for the slowest of them.
     for places in places.chunks(CONCURRENCY) {
         if off.is_some() || !goes_on() {
             break;
@@ -120,14 +121,14 @@ async fn pass(app: &App, mut claimed: ClaimedEndpoint, endpoint: &Endpoint, is_c
     Ok(PassOutcome { may_have_more: off.is_none() && !is_idle, cooldown })
 }
 
-/// The due places, and the earliest time at which any other examined place becomes due.
+/// The due places, and the time when the next of the other examined places becomes due.
 struct DuePlaces {
     places: Vec<Place>,
     next: Option<Timestamp>,
 }
 
-/// Finds the first due places. If several places are for the same item, only the first may be due;
-/// the others have to wait for it.
+/// Finds the first due places. If several places are for the same item, only the first may be due.
+/// The others have to wait for it.
 async fn due(app: &App, lane: &Lane) -> Result<DuePlaces, store::Error> {
     let (now, mut seen) = (app.clock.now(), HashSet::new());
     let (mut places, mut next, mut after) = (Vec::new(), None, None);
@@ -154,7 +155,7 @@ async fn due(app: &App, lane: &Lane) -> Result<DuePlaces, store::Error> {
 
 /// Attempts these deliveries, and writes several of their outcomes at a time as they arrive. Each
 /// delivery is taken from the iterator only when its request can begin. Attempts are concurrent
-/// while the endpoint works ([`Health::works`](model::webhook::health::Health::works)); otherwise,
+/// while the endpoint works ([`Health::works`](model::webhook::health::Health::works)). Otherwise,
 /// they are made one after another. Returns the reason for disabling the endpoint, if there is one.
 async fn deliver(
     app: &App,

@@ -26,7 +26,7 @@ use wire::level::Level;
 /// Events without their ids.
 type Events = Vec<(EventType, Value)>;
 
-/// Facts outside a change on which its events may depend.
+/// Facts about other items on which the events of a change may depend.
 pub(super) struct ChangeContext<'a> {
     pub(super) app: &'a App,
     pub(super) project: &'a Project,
@@ -99,8 +99,8 @@ fn team(pair: &Pair<Team>) -> Events {
     }
 }
 
-/// The events of a user's or team's API keys, which are stored in the owner's item. Using a key,
-/// and deleting an owner together with its keys, causes no events.
+/// The events of a user's or team's API keys, which are stored in the owner's item. Using a key
+/// causes no event. Deleting an owner causes no events for the owner's keys.
 fn owned_keys(events: &mut Events, owner: Owner, [old, new]: [&OwnedKeys; 2]) {
     let ([created, updated, deleted], (name, id)) = match owner {
         Owner::User(id) => {
@@ -141,7 +141,8 @@ fn member(project: &Project, team: TeamId, user: UserId, pair: &Pair<BTreeSet<Gr
     events
 }
 
-/// The events of granted and revoked permissions; `holder` contains the ids of their holder.
+/// The events of granted and revoked permissions. `holder` contains the ids of the permissions'
+/// holder.
 fn permissions(
     events: &mut Events,
     project: &Project,
@@ -176,8 +177,8 @@ fn session(pair: &Pair<Session>) -> Events {
     data.map(|data| (event_type, data)).into_iter().collect()
 }
 
-/// The events of an email contain only its id, its status and its creation time, not its
-/// recipients, texts or codes.
+/// An email's events contain only its id, status and creation time, and not its recipients, texts
+/// or codes.
 fn email(pair: &Pair<OutboxEntry>) -> Events {
     let Some(new) = &pair.new else { return Vec::new() };
     let event_type = match &pair.old {

@@ -1,11 +1,12 @@
 //! Webhooks: records the events of changes, and delivers the events.
 //!
 //! All events are derived from the table's stream, except for tests of an endpoint. So every such
-//! event belongs to a change, and no change to a parsable item lacks its event: a batch of the
-//! stream is done only when its events are recorded. Reading a batch again adds nothing, because
-//! its deliveries get the same ids. Many endpoints are served in parallel, each of them by only one
-//! worker at a time. If an endpoint gets so many deliveries that the table refuses some of them,
-//! these are set aside ([`store::webhook::late`]), so that other endpoints do not have to wait.
+//! event belongs to a change, and every change to a parsable item has its events. A batch of the
+//! stream is done only when its events have been recorded. Reading a batch again adds nothing,
+//! because its deliveries get the same ids. Many endpoints are served in parallel, but each of them
+//! by only one worker at a time. If an endpoint gets so many deliveries that the table refuses some
+//! of them, those are set aside ([`store::webhook::late`]), so that other endpoints do not have to
+//! wait.
 
 mod courier;
 mod lane;

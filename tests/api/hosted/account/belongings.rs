@@ -1,4 +1,4 @@
-//! The sections profile, addresses, sessions, teams, keys and data, and the deletion of the
+//! The sections for profile, addresses, sessions, teams, keys and data, and the deletion of the
 //! account.
 
 use serde_json::json;

@@ -31,7 +31,7 @@ impl<'a> Browser<'a> {
         browser
     }
 
-    /// Sends a request with the browser's cookies, and stores the cookies in the response.
+    /// Sends a request with the browser's cookies, and stores the cookies from the response.
     pub(super) async fn send(&mut self, request: RequestBuilder) -> Answer {
         let cookies = self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("; ");
         let response = self.app.answer(request.header("cookie", &cookies).build()).await;

@@ -1,4 +1,5 @@
-//! The user's ways of signing in: password, passkeys, second step and linked accounts.
+//! The user's ways of signing in, which are the password, passkeys, the second step and linked
+//! accounts.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
