@@ -1,10 +1,10 @@
-//! `POST /api/v1/auth/anonymous/sign-up`: creates an anonymous user, without an email address or
-//! credentials. If the user later signs up with the access token, the account and its id stay the
-//! same.
+//! `POST /api/v1/auth/anonymous/sign-up`: creates an anonymous user, who has no email address and
+//! no credentials. If the user later signs up with the access token, the account keeps its data and
+//! its id.
 //!
-//! It is unavailable where sign-up is disabled, as every sign-up is. In the project `internal`,
-//! anonymous sign-up is always unavailable. Everyone knows that project's id, and its users own
-//! projects, so it has no visitors.
+//! Anonymous sign-up is unavailable if the project has disabled sign-up. In the project `internal`,
+//! anonymous sign-up is always unavailable. The id of this project is public and its users own
+//! projects, so the project has no visitors.
 
 use api::http::TableAction::{BatchGetItem, PutItem};
 use api::http::{Admission, Json, Route};

@@ -1,5 +1,5 @@
-//! `POST /api/v1/auth/cli/poll`: asks whether the sign-in of a command-line tool was confirmed, and
-//! fetches its session. The session can be fetched only once, and only by the tool.
+//! `POST /api/v1/auth/cli/poll`: returns whether the sign-in of a command-line tool was confirmed,
+//! and fetches the tool's session. Only the tool can fetch the session, and only once.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{CreatedJson, Describe, Description, Json, NamedItem, Route};
@@ -46,7 +46,7 @@ pub struct PolledCliSignIn {
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CliStatus {
-    /// The user has neither confirmed nor refused yet.
+    /// The user has not confirmed or refused the sign-in yet.
     Waiting,
     /// This response contains the session.
     Success,

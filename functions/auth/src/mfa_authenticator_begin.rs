@@ -35,7 +35,8 @@ pub struct NewAuthenticator {
     secret_base32: String,
     /// The content of the QR code to scan with an authenticator app.
     otpauth_url: String,
-    /// When `code` expires, in milliseconds since the epoch. It is valid for ten minutes.
+    /// The time when `code` expires, in milliseconds since the epoch. The code is valid for ten
+    /// minutes.
     expires_at_millis: i64,
 }
 

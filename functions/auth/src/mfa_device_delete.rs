@@ -1,5 +1,5 @@
 //! `DELETE /api/v1/auth/mfa/devices/{device_id}`: forgets a device. The next sign-in on the device
-//! requires the second factor again, but its existing sessions stay.
+//! requires the second factor again. The existing sessions of the device do not end.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem};
 use api::http::{Json, Route};

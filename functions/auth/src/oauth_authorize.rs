@@ -1,9 +1,9 @@
 //! `GET /api/v1/auth/oauth/authorize/{provider_id}`: starts an OAuth flow with a provider.
 //!
 //! The client, the provider, the URLs, the token and the bot challenge are checked before the user
-//! is sent to the provider. The data for the callback is stored under the digest of a random state
-//! for ten minutes, with the PKCE verifier sealed. In redirect mode, a cookie binds the flow to the
-//! browser (RFC 9700 §4.7).
+//! is sent to the provider. The data for the callback is stored for ten minutes under the digest of
+//! a random state. The PKCE verifier in it is sealed. In redirect mode, a cookie binds the flow to
+//! the browser (RFC 9700 §4.7).
 
 use api::http::TableAction::{BatchGetItem, PutItem};
 use api::http::client::Caller;
@@ -74,11 +74,12 @@ pub const ROUTE: Route = Route::get("auth-oauth-authorize", "/api/v1/auth/oauth/
 /// the same URL.
 #[derive(Serialize, ToSchema)]
 pub struct Location {
-    /// The URL to send the user to.
+    /// The URL to which the user must be sent.
     location: Url,
 }
 
-/// Sends the user to the provider, with a redirect or, in JSON mode, with a URL that the app opens.
+/// Sends the user to the provider with a redirect. In JSON mode, the response contains a URL that
+/// the app opens.
 pub enum ProviderRedirect {
     Json(Location),
     Redirect { location: Url, cookie: String },
@@ -136,13 +137,13 @@ pub async fn handle(
             return Err(KnownError::AnonymousAuthenticationNotAllowed.into());
         }
     }
-    // At sign-in, the token matters only if its anonymous user is going to become the new account.
+    // At sign-in, the token matters only if its anonymous user becomes the new account.
     let current = current.filter(|current| is_linking || current.is_upgraded_by_sign_up());
     let admitted = admit(&app, &project, &caller, &query).await?;
     begin(Scope { app: &app, project: &project, place: &caller.place }, provider, query, current.as_ref(), admitted).await
 }
 
-/// Runs the bot check, unless the flow links an account, because only a signed-in user can do that.
+/// Runs the bot check, unless the flow links an account. Only a signed-in user can link an account.
 async fn admit<'a>(
     app: &'a App,
     project: &'a Project,
@@ -264,9 +265,9 @@ async fn begin(
     })
 }
 
-/// The provider's authorization endpoint, from the project's settings, the catalog or, if neither
-/// contains it, the issuer's metadata. Also returns whether the issuer lists the scope
-/// `offline_access`. This is looked up only if the flow is not plain.
+/// The provider's authorization endpoint, from the project's settings or the catalog. If both do
+/// not contain it, it comes from the issuer's metadata. Also returns whether the issuer lists the
+/// scope `offline_access`. The metadata is read for this scope only if the flow is not plain.
 async fn authorization_endpoint(
     app: &App,
     project: &Project,

@@ -1,6 +1,6 @@
 //! `POST /api/v1/projects/{project_id}/oauth2/introspect`: tells a client whether one of its tokens
-//! is valid, and which user, session and scopes it has (RFC 7662). A client can only introspect its
-//! own tokens.
+//! is valid, and to which user, session and scopes the token belongs (RFC 7662). A client can
+//! introspect only tokens that were issued to it.
 
 use api::http::TableAction::BatchGetItem;
 use api::http::client::Caller;
@@ -48,8 +48,8 @@ pub struct Introspection {
     sid: Option<SessionId>,
     /// `access_token` or `refresh_token`.
     token_type: Option<&'static str>,
-    /// When the token expires or, for a refresh token, when the session ends, in seconds since the
-    /// Unix epoch.
+    /// The time when the token expires, in seconds since the Unix epoch. For a refresh token, this
+    /// is the time when the session ends.
     exp: Option<i64>,
 }
 
@@ -59,7 +59,8 @@ pub async fn handle(
     ClientInput { body, path }: ClientInput<TokenOfClient, ProjectPath>,
 ) -> Result<Json<Introspection>, Error> {
     let proved = proof::prove_client(&app, &caller, &path, &body.client_id, body.client_secret.as_deref()).await?;
-    // A public client has no secret, so anyone who found a token could check whether it is valid.
+    // A public client has no secret. Without this check, anyone who found a token could find out
+    // whether the token is valid.
     if !proved.client.is_confidential() {
         return Err(KnownError::InvalidOauthClientIdOrSecret { client_id: Some(body.client_id) }.into());
     }

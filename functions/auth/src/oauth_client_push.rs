@@ -1,7 +1,7 @@
 //! `POST /api/v1/projects/{project_id}/oauth2/par`: stores the authorization request of a client
 //! before the user is sent to the authorization endpoint (RFC 9126). The browser then carries only
 //! the name of the request, so nobody can change the request on the way. The name works only once,
-//! and for 90 seconds.
+//! and only for 90 seconds.
 
 use api::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
 use api::http::client::Caller;
@@ -43,9 +43,9 @@ pub struct PushedRequest {
     redirect_uri: Option<String>,
     /// The scopes, separated by spaces.
     scope: Option<String>,
-    /// Returned to the client unchanged.
+    /// The value is returned to the client unchanged.
     state: Option<String>,
-    /// Returned in the ID token.
+    /// The value is returned in the ID token.
     nonce: Option<String>,
     /// The PKCE challenge (RFC 7636 §4.2).
     code_challenge: Option<String>,
@@ -57,7 +57,7 @@ pub struct PushedRequest {
     prompt: Option<String>,
     /// The maximum time since the user authenticated, in seconds.
     max_age: Option<String>,
-    /// A hint about who is signing in, such as an email address.
+    /// A hint about the user who signs in, such as an email address.
     login_hint: Option<String>,
     /// The languages that the user prefers.
     ui_locales: Option<String>,
@@ -65,7 +65,7 @@ pub struct PushedRequest {
     acr_values: Option<String>,
     /// Not supported.
     request: Option<String>,
-    /// Not supported, because a pushed request cannot refer to another request.
+    /// The parameter is not supported, because a pushed request cannot refer to another request.
     request_uri: Option<String>,
     /// Not supported.
     registration: Option<String>,
@@ -75,11 +75,11 @@ pub struct PushedRequest {
 
 #[derive(Serialize, ToSchema)]
 pub struct PushedAnswer {
-    /// The name of the request, to be sent as the parameter `request_uri` to the authorization
-    /// endpoint.
+    /// The name of the request, which must be sent as the parameter `request_uri` to the
+    /// authorization endpoint.
     #[schema(example = "urn:ietf:params:oauth:request_uri:…")]
     request_uri: String,
-    /// How long the name is valid, in seconds.
+    /// The number of seconds for which the name is valid.
     expires_in: i64,
 }
 

@@ -2,8 +2,9 @@
 //! OpenID provider (RFC 6749 §3.2). It exchanges an authorization code or a refresh token of one of
 //! the project's OAuth clients.
 //!
-//! With the project's id as the client id, the endpoint is the same as `POST
-//! /api/v1/auth/oauth/token`, because the metadata of a project can name only one token endpoint.
+//! With the project's id as the client id, the endpoint is equivalent to `POST
+//! /api/v1/auth/oauth/token`. The reason is that the metadata of a project can name only one token
+//! endpoint.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::client::Caller;
@@ -56,7 +57,7 @@ pub struct OauthClientTokenRequest {
     client_secret: Option<String>,
     /// Required with `authorization_code`.
     code: Option<String>,
-    /// The redirect URI of the authorization request, required with `authorization_code`.
+    /// The redirect URI of the authorization request. It is required with `authorization_code`.
     redirect_uri: Option<String>,
     /// Required with `authorization_code`, unless the client left PKCE out: the PKCE verifier (RFC
     /// 7636 §4.5).
@@ -136,7 +137,7 @@ fn required(name: &str, value: Option<&String>) -> Result<String, Error> {
 }
 
 impl OauthClientTokenRequest {
-    /// The same request with the project as the client.
+    /// The request as a request of the project, which is then the client.
     fn of_project(self) -> Result<TokenRequest, KnownError> {
         let redirect_uri = self.redirect_uri.map(|uri| RedirectUrl::parse(&uri)).transpose();
         Ok(TokenRequest {

@@ -1,8 +1,8 @@
 //! `POST /api/v1/auth/oauth/device_authorization`: starts the sign-in of a device (RFC 8628 §3.1).
 //!
-//! This is the sign-in of a command-line tool under the names of the RFC: the device code is the
-//! polling code. The page where the user confirms or refuses sends a code to `POST
-//! /api/v1/auth/cli/complete`. This is the user code, or the login code from
+//! The operation is the sign-in of a command-line tool under the names of the RFC. The device code
+//! is the polling code. The page where the user confirms or refuses sends a code to `POST
+//! /api/v1/auth/cli/complete`. This code is the user code, or the login code from
 //! `verification_uri_complete`.
 
 use api::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
@@ -53,7 +53,7 @@ pub struct DeviceRequest {
     client_id: String,
     /// A publishable client key, as at the token endpoint.
     client_secret: Option<String>,
-    /// The page where the user confirms or refuses, on a trusted domain. Default: the page
+    /// The page where the user confirms or refuses, on a trusted domain. The default is the page
     /// `cli-auth-confirm` on the first trusted domain without a wildcard.
     #[schema(value_type = Option<String>, format = Uri)]
     verification_uri: Option<RedirectUrl>,
@@ -61,16 +61,16 @@ pub struct DeviceRequest {
 
 #[derive(Serialize, ToSchema)]
 pub struct DeviceResponse {
-    /// The secret of the device, which it sends to the token endpoint.
+    /// The secret of the device. The device sends it to the token endpoint.
     #[schema(min_length = 45, max_length = 45)]
     device_code: String,
-    /// The code for the user to type on the page.
+    /// The code that the user types on the page.
     #[schema(example = "WDJB-MJHT")]
     user_code: String,
     /// The page where the user types the user code.
     verification_uri: String,
-    /// The same page, with the parameters `login_code` and `user_code` in its URL, for a link or a
-    /// QR code.
+    /// The URL of `verification_uri` with the parameters `login_code` and `user_code`, for a link
+    /// or a QR code.
     verification_uri_complete: String,
     /// The lifetime of the codes in seconds.
     expires_in: i64,

@@ -1,5 +1,5 @@
 //! `POST /api/v1/oauth-providers`: links an account at an OAuth provider to a user. Requires server
-//! access. If several requests link the same account concurrently, one of them succeeds.
+//! access. If several requests link the same account concurrently, only one of them succeeds.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{CreatedJson, NamedItem, Route};

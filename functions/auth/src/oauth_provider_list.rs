@@ -31,11 +31,12 @@ pub const ROUTE: Route = Route::get("auth-oauth-provider-list", "/api/v1/oauth-p
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct ProviderAccountsQuery {
-    /// A user's id, or `me`. Only servers can omit it.
+    /// A user's id, or `me`. Only servers can omit this parameter.
     user_id: Option<UserRef>,
-    /// The number of users that a page covers, 1 to 100, if there is no `user_id`. Default: 100.
+    /// The number of users that a page covers, from 1 to 100. It applies if there is no `user_id`.
+    /// Default: 100.
     limit: Option<Limit<100, 100>>,
-    /// The `next_cursor` of the previous page, if there is no `user_id`.
+    /// The `next_cursor` of the previous page. It applies if there is no `user_id`.
     cursor: Option<String>,
 }
 
@@ -68,8 +69,9 @@ async fn all(access: &Access<Client>, query: ProviderAccountsQuery) -> Result<Pa
         if count == shown.len() {
             return Ok(Page::new(shown.into_iter().flatten().collect(), cursors.next(users.next.as_ref())?));
         }
-        // Accounts have more fields in the response than in the table, so not all users fit on the
-        // page. Reading only the users that fit shows where the next page begins.
+        // Accounts have more fields in the response than in the table, so the page may have room
+        // for fewer users than were read. Reading only the users that fit shows where the next page
+        // begins.
         listing.limit = count;
     }
 }

@@ -30,11 +30,11 @@ pub const ROUTE: Route = Route::post("auth-passkey-initiate-authentication", "/a
 #[derive(Default, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct StartAuthentication {
-    /// One of the project's `passkey_rp_ids`. The default is a placeholder, which has to be
-    /// replaced with the page's host.
+    /// One of the project's `passkey_rp_ids`. The default is a placeholder. The page must replace
+    /// it with the page's host.
     rp_id: Option<String>,
-    /// If this is `conditional`, for the autofill of a form, the challenge is valid for ten minutes
-    /// instead of 65 seconds.
+    /// For the autofill of a form, this is `conditional`. The challenge is then valid for ten
+    /// minutes instead of 65 seconds.
     mediation: Option<Mediation>,
     /// The `attempt_code` of a sign-in that is waiting for its second factor. The challenge can
     /// then be used only to complete this sign-in.
@@ -42,7 +42,7 @@ pub struct StartAuthentication {
     attempt_code: Option<Code>,
 }
 
-/// How the browser involves the user.
+/// The way in which the browser involves the user.
 #[derive(Clone, Copy, PartialEq, Eq, Deserr, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[deserr(rename_all = lowercase)]

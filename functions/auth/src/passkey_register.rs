@@ -1,7 +1,7 @@
-//! `POST /api/v1/auth/passkey/register`: registers a passkey created by the signed-in user's
-//! browser.
+//! `POST /api/v1/auth/passkey/register`: registers a passkey that the signed-in user's browser has
+//! created.
 //!
-//! The challenge is redeemed in the transaction that adds the passkey. So a response cannot
+//! The challenge is redeemed in the transaction that adds the passkey. A response therefore cannot
 //! register two passkeys, and a failed request does not use up the challenge.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
@@ -52,13 +52,13 @@ pub struct RegisterPasskey {
     #[schema(value_type = Object)]
     credential: Value,
     /// A name by which the user will recognize the passkey. The default is the name of the
-    /// authenticator's model if it is a common one, and otherwise `Passkey`.
+    /// authenticator's model if the model is common. Otherwise, it is `Passkey`.
     name: Option<PasskeyName>,
 }
 
 #[derive(Serialize, ToSchema)]
 pub struct RegisteredPasskey {
-    /// The id of the credential. This is the field name that published SDKs expect.
+    /// The id of the credential. Published SDKs expect this name of the field.
     user_handle: String,
     passkey_id: PasskeyId,
 }

@@ -1,5 +1,5 @@
-//! `POST /api/v1/auth/password/reset`: sets a new password with the code from an email and ends all
-//! sessions. If the code proves an email address that was never verified, the recipient of the
+//! `POST /api/v1/auth/password/reset`: sets a new password with the code from an email, and ends
+//! all sessions. If the code proves an email address that was never verified, the recipient of the
 //! email becomes the owner of the account ([`ownership`](model::user::ownership)).
 //!
 //! The password is checked before the code is redeemed, so a rejected password does not use up the
@@ -46,7 +46,7 @@ pub const ROUTE: Route = Route::post("auth-password-reset", "/api/v1/auth/passwo
 #[deserr(deny_unknown_fields)]
 pub struct Reset {
     code: Code,
-    /// The new password, with the same requirements as at sign-up.
+    /// The new password. The requirements are the same as at sign-up.
     password: Password,
 }
 
@@ -82,13 +82,13 @@ async fn reset(access: &Access<Client>, stored: &StoredCode, row: &UserRow, hash
     if !stored.is_of_epoch(&row.user) {
         return Err(CodeRefusal::NotFound.into());
     }
-    // A code sent to an address that the user has given up proves nothing, because someone else may
-    // read the emails to that address.
+    // A code that was sent to an address that the user has given up proves nothing, because another
+    // person may read the emails to this address.
     let mut user = row.user.clone();
     let prover = access.prover(&user);
     let proof = user.prove(&stored.email, prover, app.entropy.uuid().into()).ok_or(CodeRefusal::NotFound)?;
     user.set_password(hash, None);
-    // The first proof of an address locks out anyone who had the account before, so that person is
+    // The first proof of an address locks out the people who had the account before, so they are
     // not notified.
     let told = if proof == Proof::First {
         hand_over(app, project, row, &mut user).await?

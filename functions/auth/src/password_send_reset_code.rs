@@ -1,6 +1,6 @@
 //! `POST /api/v1/auth/password/send-reset-code`: emails a link for setting a new password.
 //!
-//! For an email address without an account, the response is the same, and takes the same work: a
+//! For an email address without an account, the response is the same and takes the same work. A
 //! code and an email are written, but nobody receives the email.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem};
@@ -37,14 +37,15 @@ pub const ROUTE: Route = Route::post("auth-password-send-reset-code", "/api/v1/a
 #[deserr(deny_unknown_fields)]
 pub struct SendResetCode {
     email: AnyEmail,
-    /// The URL to which the link in the email leads. The parameter `code` is added to its query.
+    /// The URL to which the link in the email leads. The parameter `code` is added to the query of
+    /// this URL.
     callback_url: RedirectUrl,
 }
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = MaybeSent)]
 pub struct ResetCodeAnswer {
-    /// The text is the same whether or not the address has an account.
+    /// The text does not depend on whether the address has an account.
     success: &'static str,
 }
 
@@ -64,7 +65,7 @@ pub async fn handle(
     let (user_id, epoch) = claim.map_or_else(|| (UserId::from(app.entropy.uuid()), 0), |claim| (claim.user_id, claim.epoch));
     let stored = stored(body.email.0, user_id, epoch, now);
     // The limit per domain does not apply, because it would reveal which addresses are unproved. A
-    // stranger could also use it to block password resets for everyone at that domain.
+    // stranger could also use the limit to block password resets for all users at the domain.
     let recipient = gate::recipient(&access, &stored.email, Address::Proved).await?;
     let email = CodeEmail { app: &app, project, callback: &body.callback_url, now };
     let writes = if exists {

@@ -45,12 +45,13 @@ pub const ROUTE: Route = Route::post("auth-password-sign-up", "/api/v1/auth/pass
 guarded_body! {
     pub struct SignUp {
         email: Email,
-        /// 8 to 128 code points after NFC normalization. A project can require more than 8. Common
-        /// passwords, plain sequences, the email address or its local part, and the project's name
-        /// are rejected with `PASSWORD_REQUIREMENTS_NOT_MET`.
+        /// The password has 8 to 128 code points after NFC normalization. A project can require
+        /// more than 8 code points. The operation rejects common passwords, plain sequences, the
+        /// email address or its local part, and the project's name with
+        /// `PASSWORD_REQUIREMENTS_NOT_MET`.
         password: Password,
         /// The URL to which the link in the verification email leads. The parameter `code` is added
-        /// to its query. If omitted, no email is sent.
+        /// to the query of this URL. If the URL is omitted, no email is sent.
         verification_callback_url: Option<RedirectUrl>,
     }
 }

@@ -74,7 +74,7 @@ pub async fn handle(
     Ok(Json(SUCCESS))
 }
 
-/// The session of the refresh token in the header, if it belongs to this user.
+/// The session of the refresh token in the header, if the session belongs to this user.
 async fn kept_session(access: &Access<Client>, headers: &HeaderMap, user: UserId) -> Result<Option<SessionId>, Error> {
     let Some(token) = header(headers, "refresh-token")? else { return Ok(None) };
     let claim = access.app.store.token_claim(&access.project.id, &SecretString::from(token.to_owned())).await?;

@@ -1,7 +1,7 @@
-//! `DELETE /api/v1/auth/sessions/{id}`: ends a session other than the current one, which signing
-//! out ends.
+//! `DELETE /api/v1/auth/sessions/{id}`: ends a session that is not the current session. Signing out
+//! ends the current session.
 //!
-//! A client can end only its own user's sessions. Servers may omit the user, as the published SDK
+//! A client can end only the sessions of its user. Servers may omit the user, as the published SDK
 //! does.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, Query};

@@ -25,7 +25,7 @@ pub const ROUTE: Route = Route::delete("auth-session-delete-all", "/api/v1/auth/
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct EndQuery {
-    /// A user's id, or `me`. Default: `me`; required with server access.
+    /// A user's id, or `me`. Default: `me`. The parameter is required with server access.
     user_id: Option<UserRef>,
     /// Whether to end the current session too. Default: `false`.
     include_current: Flag,

@@ -33,7 +33,7 @@ pub const ROUTE: Route = Route::get("auth-session-list", "/api/v1/auth/sessions"
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct ListQuery {
-    /// A user's id, or `me`. Default: `me`; required with server access.
+    /// A user's id, or `me`. Default: `me`. The parameter is required with server access.
     user_id: Option<UserRef>,
     /// 1 to 100. Default: 50. A page may contain fewer sessions than the limit.
     limit: Option<Limit<50, 100>>,
@@ -58,7 +58,7 @@ pub struct SessionView {
     /// The name of the OAuth client. Absent for the project's own apps.
     #[serde(skip_serializing_if = "Option::is_none")]
     client_name: Option<String>,
-    /// The place where the session was last used; absent if it is unknown.
+    /// The place where the session was last used. Absent if the place is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     last_used_at_end_user_ip_info: Option<Place>,
 }

@@ -1,4 +1,4 @@
-//! `POST /a2a`: a small agent (A2A 1.0) that searches the public content for the words in a
+//! `POST /a2a`: serves a small agent (A2A 1.0) that searches the public content for the words in a
 //! message. The response is a message, so the agent has no tasks.
 
 use api::content::Problem;
@@ -81,15 +81,15 @@ fn parsed(body: &[u8]) -> Result<(Value, String, Value), Reply> {
     }
 }
 
-/// The protocol version, from a header or, for callers that cannot set a header, from a query
-/// parameter. `None` if the request contains neither.
+/// The protocol version from a header. For callers that cannot set a header, it comes from a query
+/// parameter. `None` if the request contains no version.
 fn version(received: &JsonRequest<MAX_BYTES>) -> Option<String> {
     let header = received.headers.get("a2a-version").and_then(|value| value.to_str().ok()).map(|value| value.trim().to_owned());
     let query = || url::form_urlencoded::parse(received.query.as_bytes()).find(|(name, _)| name.eq_ignore_ascii_case("a2a-version"));
     header.or_else(|| query().map(|(_, value)| value.into_owned()))
 }
 
-/// Why the agent cannot reply to a message.
+/// The reason why the agent cannot reply to a message.
 enum MessageRefusal {
     Refused(Refusal),
     Malformed(&'static str),

@@ -23,7 +23,7 @@ pub const ROUTE: Route = Route::get("content-get-document", "/{document}")
 /// The requested document.
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct DocumentPath {
-    /// The name of the document: apps, blog, docs, feed.json, feed.xml, icon.svg, index.md,
+    /// The name of the document. It is apps, blog, docs, feed.json, feed.xml, icon.svg, index.md,
     /// llms-full.txt, llms.txt, robots.txt, sitemap.xml or style.css.
     #[schema(example = "llms.txt")]
     document: String,
@@ -48,13 +48,14 @@ impl NamedResource for DocumentPath {
     const PROBLEM: Problem = Problem::RouteNotFound;
 }
 
-/// The console's page. The path has one segment, so API Gateway routes it to this function. Paths
-/// below it are routed to the function that serves the console.
+/// The console's page. The path has one segment, so API Gateway routes it to this function. Longer
+/// paths that begin with this segment are routed to the function that serves the console.
 const CONSOLE: &str = "console";
 /// A path with two segments that opens the same page of the console.
 const CONSOLE_HOME: &str = "/console/home";
 
-/// The paths with one segment that agents call. API Gateway routes GET requests for them here.
+/// The paths with one segment that agents call. API Gateway routes GET requests for these paths to
+/// this function.
 const OF_AGENTS: [&str; 2] = ["a2a", "mcp"];
 
 pub async fn handle(

@@ -16,15 +16,15 @@ pub const ROUTE: Route = Route::get("content-list-blog-posts", "/api/v1/blog-pos
     .table(&[TableAction::BatchGetItem, TableAction::GetItem]);
 
 /// The maximum number of posts in a response, which limits the number of reads. Posts are rarely so
-/// short that a response could contain more.
+/// short that a response could contain more posts.
 const MAX_POSTS: usize = 4_000;
 
 /// The requested part of the list.
 #[derive(Debug, ToSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub struct Part {
-    /// How many of the newest posts to skip. This is a whole number from 1, as in the header `Link`
-    /// of a list that ends early. With any other value, the list starts at the newest post.
+    /// The number of the newest posts to skip. This is a whole number from 1, as in the header
+    /// `Link` of a list that ends early. With any other value, the list starts at the newest post.
     offset: Option<String>,
 }
 
@@ -35,8 +35,8 @@ impl NumberParameter for Part {
 }
 
 /// If the offset is not a multiple of this number, the list ends at the next multiple. Each offset
-/// is cached separately. If lists at every offset were long, a single caller could have all posts
-/// read thousands of times a minute.
+/// is cached separately. If lists at every offset were long, a single caller could cause thousands
+/// of reads of all posts per minute.
 const STEP: usize = 100;
 
 /// The part of the list that follows the newest `skip` posts.

@@ -1,4 +1,4 @@
-//! Reads the published content, with absolute URLs and the time of its last change.
+//! Reads the published content, with absolute URLs and with the time of its last change.
 
 use api::content::{Problem, ServedDocument};
 use flows::App;
@@ -11,8 +11,8 @@ use store::content::{DatedContent, PostText};
 /// The name of the start page's document.
 pub(crate) const START_PAGE: &str = "docs";
 
-/// The public content of the site from the [catalogue](flows::catalogue), with at most `max` of its
-/// newest posts, without the texts of the posts. This is for responses that are not cached.
+/// The public content of the site from the [catalogue](flows::catalogue). It contains at most `max`
+/// of the newest posts, without their texts. This function is for responses that are not cached.
 pub(crate) async fn newest(app: &App, max: usize) -> Result<ShownContent, Problem> {
     let catalogue = app.catalogue.current(&app.store, &app.settings.site_url).await?;
     Ok(catalogue.map_or_else(|| unpublished(app), |catalogue| catalogue.newest(max, app.clock.now())))
@@ -73,8 +73,8 @@ pub(crate) async fn site(app: &App) -> Result<Site, Problem> {
     Ok(front(app).await?.value.site)
 }
 
-/// The site with the pictures of its pages, without apps and posts, and the time of the last switch
-/// between publications.
+/// The site with the pictures of its pages but without apps and posts, and the time of the last
+/// switch between publications.
 pub(crate) async fn front(app: &App) -> Result<DatedContent<Content>, Problem> {
     let site_url = &app.settings.site_url;
     let published = app.store.front().await?;
@@ -91,14 +91,14 @@ pub(crate) async fn portable_post(app: &App, slug: &str) -> Result<Option<(BlogP
     Ok(found.map(|found| portable(found, &app.settings.site_url)))
 }
 
-/// A post and its text, with absolute URLs of the post and its images.
+/// A post and its text. The URLs of the post and its images are absolute.
 pub(crate) fn portable(found: PostText, site_url: &str) -> (BlogPost, String) {
     (found.post.at(site_url), images::absolute(&found.text, site_url))
 }
 
-/// The time when a document whose newest post is `post` last changed: the last switch between
-/// publications or, if that is later, the time when the post became public. `None` if the time of
-/// the switch (`since`) is unknown.
+/// The time when a document whose newest post is `post` last changed. This is the time of the last
+/// switch between publications, or the later time when the post became public. `None` if the time
+/// of the switch (`since`) is unknown.
 pub(crate) fn with_post(since: Option<Timestamp>, post: Option<&BlogPost>) -> Option<Timestamp> {
     let published = post.and_then(|post| post.published_at.parse().ok());
     since.map(|since| published.map_or(since, |published| since.max(published)))

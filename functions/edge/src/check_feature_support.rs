@@ -23,7 +23,7 @@ pub struct Feature {
     name: Option<String>,
 }
 
-/// The maximum length of a name repeated in the message, in characters.
+/// The maximum length of a name that the message repeats, in characters.
 const MAX_NAME: usize = 100;
 
 pub async fn handle(State(app): State<App>, Input { body, .. }: Input<Feature>) -> Result<Text, Error> {

@@ -1,4 +1,5 @@
-//! `POST /api/v1/check-version`: compares the version of another installation with this one.
+//! `POST /api/v1/check-version`: compares the version of another installation with the version of
+//! this installation.
 
 use api::http::client::Caller;
 use api::http::{Json, Route};
@@ -21,8 +22,8 @@ pub const ROUTE: Route = Route::post("edge-check-version", "/api/v1/check-versio
 
 /// The version of this installation.
 const OWN: &str = env!("CARGO_PKG_VERSION");
-/// The maximum length of a version, in bytes. It is limited because the response repeats the
-/// version.
+/// The maximum length of a version, in bytes. The length is limited because the response repeats
+/// the version.
 const MAX_VERSION: usize = 256;
 
 #[derive(Deserr, ToSchema)]
@@ -46,7 +47,7 @@ wire::deserr_from!(ClientVersion, String, |text| {
 #[serde(rename_all = "camelCase")]
 pub struct CheckedVersion {
     up_to_date: bool,
-    /// Why the version is outdated. Absent if the version is up to date.
+    /// The reason why the version is outdated. Absent if the version is up to date.
     error: Option<String>,
     /// Whether the newer version may be incompatible with the older version. Absent if the version
     /// is up to date.

@@ -15,7 +15,7 @@ pub const ROUTE: Route = Route::get("edge-component-versions", "/api/v1/internal
 
 #[derive(Serialize, ToSchema)]
 pub struct ComponentVersions {
-    /// Always empty, because Gatelet has no page components.
+    /// The list is always empty, because Gatelet has no page components.
     versions: BTreeMap<String, String>,
 }
 

@@ -19,9 +19,9 @@ pub const ROUTE: Route = Route::get("edge-payments-billing", "/api/v1/payments/b
 /// A customer's payment details.
 #[derive(Serialize, ToSchema)]
 pub struct Billing {
-    /// Always false, because Gatelet has no payments.
+    /// The value is always false, because Gatelet has no payments.
     has_customer: bool,
-    /// Always null, because Gatelet has no payments.
+    /// The value is always null, because Gatelet has no payments.
     #[schema(value_type = Option<Object>)]
     default_payment_method: (),
 }

@@ -21,7 +21,7 @@ const LENGTH: SignedDuration = SignedDuration::from_hours(4);
 
 #[derive(Serialize, ToSchema)]
 pub struct Boost {
-    /// When the boost ends (RFC 3339).
+    /// The time when the boost ends (RFC 3339).
     expires_at: String,
 }
 

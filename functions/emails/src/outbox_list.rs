@@ -57,7 +57,7 @@ pub async fn handle(
         is_wanted.then_some((entry, size))
     };
     // A search may skip many entries. A list without a filter reads only one entry more than fits
-    // on a page, to see whether another page follows.
+    // on a page, to find out whether another page follows.
     let is_search = query.status.is_some() || query.simple_status.is_some();
     let read = if is_search { READ_AT_ONCE } else { limit + 1 };
     let listing = OutboxListing { start: start.as_ref(), oldest: project.created_at, limit, read, now };

@@ -1,5 +1,5 @@
-//! `PATCH /api/v1/emails/outbox/{id}`: edits, pauses, resumes or cancels an email that has not been
-//! sent or skipped and is not being sent.
+//! `PATCH /api/v1/emails/outbox/{id}`: edits, pauses, resumes or cancels an email. The email must
+//! not have been sent or skipped, and must not be in the process of being sent.
 //!
 //! The write depends on the version that was checked. If a worker has advanced the entry in the
 //! meantime, the patch is applied again to the new state.

@@ -1,4 +1,4 @@
-//! `POST /api/v1/emails/send-email`: queues an email to some users, or to all, in the outbox.
+//! `POST /api/v1/emails/send-email`: queues an email to some users or to all users in the outbox.
 
 use std::collections::HashSet;
 
@@ -73,7 +73,7 @@ fn distinct(ids: &[UserId]) -> Vec<UserId> {
     ids.iter().copied().filter(|id| seen.insert(*id)).collect()
 }
 
-/// Queues the email for all recipients or for none.
+/// Queues the email for all recipients or for no recipients.
 ///
 /// The same transaction writes `draft`, which records when the draft was sent. If there are no
 /// recipients, nothing is written.

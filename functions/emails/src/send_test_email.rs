@@ -2,7 +2,7 @@
 //! project uses or is going to use. The status is 200, whatever the mail server replies. The
 //! response body says whether the email was sent.
 //!
-//! The request names the server, so someone could abuse the operation to scan other networks for
+//! The request names the server, so someone could misuse the operation to scan other networks for
 //! services. As for every email, private addresses are refused, and the server needs a valid
 //! certificate for its name. In addition, only the ports of mail servers are contacted. The
 //! response is the same for names that do not resolve and for names with private addresses. Test
@@ -45,8 +45,8 @@ const TIMEOUT: Duration = Duration::from_secs(9);
 /// The ports on which mail servers accept emails (RFC 8314 and RFC 5321), and alternatives for
 /// networks that block these ports.
 const PORTS: [u16; 6] = [25, 465, 587, 2465, 2525, 2587];
-/// The maximum length of the description of a failure, including the mail server's reply, in
-/// characters.
+/// The maximum length of the description of a failure, in characters. The description includes the
+/// mail server's reply.
 const MAX_TOLD: usize = 400;
 
 #[derive(Deserr, ToSchema)]
@@ -62,13 +62,13 @@ pub struct SendTestEmail {
 pub struct TestedServer {
     /// A domain or an IP address.
     host: String,
-    /// 25, 465, 587, 2465, 2525 or 2587. The ports 465 and 2465 use TLS from the start, the other
-    /// ports STARTTLS.
+    /// 25, 465, 587, 2465, 2525 or 2587. The ports 465 and 2465 use TLS from the start, and the
+    /// other ports use STARTTLS.
     port: u16,
-    /// Empty for a server without authentication.
+    /// The value is empty for a server without authentication.
     username: String,
-    /// If the host, the port and the username are those of the project, this can be the placeholder
-    /// that the API shows instead of the project's password.
+    /// If the host, the port and the username are the project's, this can be the placeholder that
+    /// the API shows instead of the project's password.
     password: String,
     /// The name in the `From` header. If it is empty, the name of the project is used.
     sender_name: String,
@@ -81,7 +81,7 @@ pub struct TestedServer {
 pub struct TestEmailResult {
     /// Whether the mail server accepted the email.
     success: bool,
-    /// Why the email was not sent. Absent if it was sent.
+    /// The reason why the email was not sent. Absent if it was sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     error_message: Option<String>,
 }
@@ -166,7 +166,7 @@ fn failed(message: impl Into<String>) -> TestEmailResult {
 fn told(failure: &SendError) -> String {
     match failure.class.as_str() {
         "HOST_NOT_FOUND" => "the mail server's name has no public address".to_owned(),
-        // An invalid certificate, for example.
+        // One such failure is an invalid certificate.
         "UNKNOWN" if !failure.cause.is_empty() => line::to_line(&format!("{}: {}", failure.message, failure.cause), MAX_TOLD),
         _ => line::to_line(&failure.message, MAX_TOLD),
     }

@@ -2,7 +2,7 @@
 //! template creates the project's version of the template.
 //!
 //! The template is stored only if it can be rendered. The template of a built-in email is rendered
-//! with sample values, and any other template with placeholders for its variables.
+//! with sample values. Any other template is rendered with placeholders for its variables.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, NamedItem, Route};
@@ -49,7 +49,7 @@ pub async fn handle(
     })
 }
 
-/// The HTML of a template after this change. `named` is the theme named in the change.
+/// The HTML of a template after this change. `named` is the theme that the change names.
 async fn html_of(access: &Access<Admin>, named: Option<Theme>, template: &MailDocument) -> Result<String, Error> {
     let examples = examples(template.id);
     let theme = theme(access, named, template.theme, examples.is_some()).await?;

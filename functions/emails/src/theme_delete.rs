@@ -2,7 +2,7 @@
 //! version of a default theme restores the default.
 //!
 //! The theme that the project has selected is not deleted, unless it is a version of a default
-//! theme. If another request selects the theme at the same moment, the theme may still be deleted.
+//! theme. If another request selects the theme at the same time, the theme may still be deleted.
 //! The project's emails then use the default theme.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, UpdateItem};

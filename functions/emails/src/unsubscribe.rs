@@ -1,6 +1,6 @@
-//! `POST /api/v1/emails/unsubscribe-link`: unsubscribes a user from a category of emails. It
-//! receives both the form on the page behind the link and the one-click requests of mail clients
-//! (RFC 8058). The body is ignored, because the URL contains everything needed.
+//! `POST /api/v1/emails/unsubscribe-link`: unsubscribes a user from a category of emails. The
+//! operation receives both the form on the page behind the link and the one-click requests of mail
+//! clients (RFC 8058). The body is ignored, because the URL contains all necessary data.
 
 use api::http::TableAction::{GetItem, UpdateItem};
 use api::http::client::Caller;
@@ -39,8 +39,8 @@ pub async fn handle(State(app): State<App>, caller: Caller, Input { query, .. }:
     record::on(&project.project);
     match app.store.unsubscribe(&query.code, &link).await {
         Ok(()) => Ok(done(link.purpose.category)),
-        // Another request was faster, or the account no longer exists. In either case, nothing is
-        // left to do.
+        // Another request was faster, or the account no longer exists. In both cases, the operation
+        // has nothing left to do.
         Err(store::Error::Conflict(_)) => Ok(used()),
         Err(error) => Err(error.into()),
     }

@@ -1,4 +1,4 @@
-//! The responses of pages: a document, a redirect or a file.
+//! The responses of pages, which are documents, redirects and files.
 
 use api::http::{Describe, Description};
 use axum::response::{IntoResponse, Response};
@@ -28,17 +28,17 @@ const DOCUMENT: [(HeaderName, HeaderValue); 6] = [
 ];
 
 impl Answer {
-    /// A document, with its content security policy.
+    /// A document with its content security policy.
     pub(crate) fn document(status: StatusCode, html: String, policy: &str) -> Self {
         let mut headers = HeaderMap::from_iter(DOCUMENT);
-        // A policy is always a valid header value. If it were not, the document could not load
-        // anything.
+        // A policy is always a valid header value. If the value were invalid, the document could
+        // not load anything.
         let policy = HeaderValue::from_str(policy).unwrap_or(HeaderValue::from_static("default-src 'none'"));
         headers.insert(header::CONTENT_SECURITY_POLICY, policy);
         Self { status, headers, body: html }
     }
 
-    /// Sends the browser to another URL, which it requests with GET.
+    /// Sends the browser to another URL. The browser requests this URL with GET.
     pub(crate) fn redirect(location: &str) -> Self {
         let mut headers = HeaderMap::new();
         headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));

@@ -1,12 +1,12 @@
-//! Hosted pages (`/handler/{page}`): sign-in, account and all other pages to which an app can send
-//! its users, instead of having such pages itself.
+//! Hosted pages (`/handler/{page}`), which are sign-in, account and all other pages to which an app
+//! can send its users. The app then does not need such pages.
 //!
-//! The pages are a client of the API within the process. Each form calls an operation, through the
-//! layer of that operation, with the visitor's address and session (`visit::call`). So the limits,
-//! the checks and the audit log of the API also apply to the pages, and a page cannot do more than
-//! an app. This is the only area that depends on other areas.
+//! The pages are a client of the API within the process. Each form calls an operation through the
+//! operation's layer, with the visitor's address and session (`visit::call`). The limits, the
+//! checks and the audit log of the API therefore also apply to the pages, and a page cannot do more
+//! than an app. This is the only area that depends on other areas.
 //!
-//! A page is one document that includes its style. Every form works without scripts; `pages.js`
+//! A page is one document that includes its style. Every form works without scripts. `pages.js`
 //! adds passkeys, bot challenges and small conveniences.
 
 mod account;

@@ -10,8 +10,8 @@ use crate::answer::Answer;
 use crate::pages;
 use crate::visit::Visit;
 
-/// Showing a page only reads, with two exceptions: the end of a provider's flow starts a session,
-/// and a client may sign its user out.
+/// Showing a page only reads data, with two exceptions. The end of a provider's flow starts a
+/// session, and a client may sign its user out.
 const CALLS: &[Route] = &[
     authorization_complete::ROUTE,
     cli_complete::ROUTE,

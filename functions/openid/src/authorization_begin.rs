@@ -2,10 +2,10 @@
 //! 6749 §4.1.1). The authorization endpoint of the project is a page that calls this operation. An
 //! app that has its own pages can also call it.
 //!
-//! A valid request is stored, to be completed once the user has signed in. The response contains
-//! the name of the request. This name is short enough for links in emails. Until the client and the
-//! redirect URI are verified, errors are not sent to the redirect URI, because it may belong to an
-//! attacker.
+//! A valid request is stored, and must be completed after the user has signed in. The response
+//! contains the name of the request. This name is short enough for links in emails. Until the
+//! client and the redirect URI are verified, errors are not sent to the redirect URI, because it
+//! may belong to an attacker.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, NamedItem, Route};
@@ -46,13 +46,14 @@ pub struct NewAuthorization {
     parameters: String,
 }
 
-/// Either `request` or `redirection` is set.
+/// The operation sets either `request` or `redirection`.
 #[derive(Serialize, ToSchema)]
 pub struct BegunAuthorization {
     /// The name of the request, which must be completed within an hour. `null` if the request is
     /// refused.
     request: Option<String>,
-    /// Where to send the user if the request is refused. `null` if it is accepted.
+    /// The URL to which the user must be sent if the request is refused. `null` if the request is
+    /// accepted.
     redirection: Option<Redirection>,
     /// The languages that the user prefers, separated by spaces, for the page that follows.
     #[schema(example = "de en")]
@@ -70,7 +71,7 @@ async fn begin(app: &App, access: &Access<Client>, parameters: &Parameters) -> R
     let (project, now): (&Project, _) = (&access.project, app.clock.now());
     let id = parameters.client_id().map_err(unproven)?;
     let Some(row) = access.prefetched.oauth_client(&project.id, id).await? else {
-        // The request is counted, so that ids cannot be tried one after another.
+        // The request is counted, so that a caller cannot try many ids.
         unproved(app, Some(&project.id), &access.place).await?;
         return Err(unknown_client().into());
     };

@@ -1,6 +1,6 @@
 //! `POST /api/v1/auth/oauth2/authorizations/complete`: continues an authorization request in the
 //! current session, and returns the step that the page has to show next. Once no step is left, the
-//! response contains the client's URL, with the code.
+//! response contains the client's URL with the code.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem};
 use api::http::{Admission, Json, NamedItem, Route};
@@ -39,7 +39,7 @@ pub const ROUTE: Route = Route::post("openid-authorization-complete", "/api/v1/a
 pub struct AuthorizationDecision {
     /// The name of the request, as returned by `POST /auth/oauth2/authorizations`.
     request: String,
-    /// The user's decision. Absent until the user has been asked.
+    /// The user's decision. The field is absent until the user has been asked.
     consent: Option<Consent>,
     /// Whether the user wants to continue with the current account. Default: `false`.
     is_account_chosen: Option<bool>,
@@ -58,8 +58,8 @@ pub enum Consent {
 pub struct Authorization {
     /// The next step of the page. If the step is `complete`, the page follows `redirection`.
     step: Step,
-    /// Where to send the user, with the code or with the reason for the refusal. `null` before
-    /// `complete`.
+    /// The URL to which the user must be sent, with the code or with the reason for the refusal.
+    /// `null` before `complete`.
     redirection: Option<Redirection>,
     /// The client that requests access.
     client: AskingClient,
@@ -69,12 +69,12 @@ pub struct Authorization {
     /// The host to which the user returns, or the scheme of a native app.
     #[schema(example = "notes.example.com")]
     returns_to: String,
-    /// Whether the redirect URI proves which program receives the code. If it does not, the user is
-    /// asked at every sign-in.
+    /// Whether the redirect URI proves which program receives the code. If it does not prove this,
+    /// the user is asked at every sign-in.
     proves_client: bool,
     /// The origin of the redirect URI, for a page's content security policy.
     form_target: String,
-    /// A hint about who is signing in, such as an email address.
+    /// A hint about the user who signs in, such as an email address.
     login_hint: Option<String>,
     /// The languages that the user prefers.
     ui_locales: Option<String>,
@@ -93,7 +93,7 @@ pub struct AskingClient {
     policy_uri: Option<String>,
     /// The URL of the client's terms of service.
     tos_uri: Option<String>,
-    /// Whether the client belongs to the project itself, so that users need not consent.
+    /// Whether the client belongs to the project. In this case, users do not have to consent.
     is_first_party: bool,
 }
 
@@ -143,9 +143,8 @@ impl AskingClient {
     }
 }
 
-/// Checks that the caller has the whole session, because someone who stole only an access token
-/// must not get a longer session for it. The session of a client must not start another session
-/// either.
+/// Checks that the caller has the whole session. Someone who stole only an access token must not
+/// get a longer session for it. The session of a client must not start another session either.
 async fn prove_session(access: &Access<Client>, headers: &HeaderMap) -> Result<(), Error> {
     let Some(current) = &access.user else { return Ok(()) };
     let Some(token) = header(headers, "refresh-token")? else {
@@ -162,7 +161,7 @@ async fn prove_session(access: &Access<Client>, headers: &HeaderMap) -> Result<(
     }
 }
 
-/// The request with this name and its client, if both are still valid.
+/// The request with this name and the client of the request, if both are still valid.
 async fn opened(access: &Access<Client>, name: &str) -> Result<(AuthorizationRequest, OauthClient), Error> {
     let app: &App = &access.app;
     let expired = || Error::from(KnownError::AuthorizationRequestExpired);

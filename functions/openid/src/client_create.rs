@@ -1,4 +1,4 @@
-//! `POST /api/v1/internal/oauth-clients`: creates a client that users can sign in to. Only this
+//! `POST /api/v1/internal/oauth-clients`: creates a client to which users can sign in. Only this
 //! response contains the client's secret.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
@@ -23,7 +23,7 @@ pub const ROUTE: Route = Route::post("openid-client-create", "/api/v1/internal/o
 pub struct CreatedClient {
     #[serde(flatten)]
     client: ClientView,
-    /// The secret of a confidential client; `null` for a public client. The secret is not shown
+    /// The secret of a confidential client. `null` for a public client. The secret is not shown
     /// again.
     #[schema(example = "ocs_…")]
     client_secret: Option<String>,

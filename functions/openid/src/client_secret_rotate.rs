@@ -22,15 +22,15 @@ pub const ROUTE: Route = Route::post("openid-client-secret-rotate", "/api/v1/int
     .table(&[BatchGetItem, GetItem, UpdateItem])
     .errors(&[ErrorCode::OauthClientNotFound, ErrorCode::OauthClientHasNoSecret]);
 
-/// How long the old secret still works by default.
+/// The time for which the old secret still works by default.
 const OVERLAP: SignedDuration = SignedDuration::from_hours(24);
 
 #[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct ClientSecretRotation {
-    /// How long the old secret still works, in milliseconds, at most 604,800,000 (a week). Default:
-    /// 86,400,000 (a day). With 0, the old secret stops working immediately.
+    /// The time for which the old secret still works, in milliseconds. The maximum is 604,800,000
+    /// (a week). Default: 86,400,000 (a day). With 0, the old secret stops working immediately.
     #[schema(maximum = 604_800_000)]
     expire_previous_in_millis: Option<u32>,
 }

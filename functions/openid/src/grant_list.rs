@@ -1,6 +1,6 @@
-//! `GET /api/v1/users/{user_id}/grants`: lists the clients to which a user has given access, most
-//! recent consent first. A user has few clients, and at most one grant for each, so the list needs
-//! no pages.
+//! `GET /api/v1/users/{user_id}/grants`: lists the clients to which a user has given access. The
+//! most recent consent is first. A user has few clients, and at most one grant for each, so the
+//! list needs no pages.
 
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, NamedItem, Route};

@@ -1,5 +1,5 @@
-//! The project as an OpenID provider: the clients to which its users can sign in, the authorization
-//! requests and tokens of these clients, and the grants of users.
+//! The project as an OpenID provider. The operations concern the clients to which its users can
+//! sign in, the authorization requests and tokens of these clients, and the grants of users.
 
 pub mod authorization_begin;
 pub mod authorization_complete;

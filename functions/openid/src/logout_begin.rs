@@ -2,8 +2,8 @@
 //! (RP-Initiated Logout 1.0 §2), and tells the page whether to ask the user. The end-session
 //! endpoint of the project is a page that calls this operation.
 //!
-//! Any site can send a browser to that page. So the user is asked to confirm, unless an ID token
-//! proves that the client's session was started in the current session.
+//! Any site can send a browser to this page. The user is therefore asked to confirm, unless an ID
+//! token proves that the client's session was started in the current session.
 
 use api::http::TableAction::{BatchGetItem, GetItem};
 use api::http::{Admission, Json, Route};
@@ -37,14 +37,14 @@ pub struct LogoutRequest {
 
 #[derive(Serialize, ToSchema)]
 pub struct Logout {
-    /// The name of the client; `null` if the request names no client.
+    /// The name of the client. `null` if the request names no client.
     client_name: Option<String>,
-    /// Where to send the user afterwards. `null` if the user stays on the page.
+    /// The URL to which the user must be sent afterwards. `null` if the user stays on the page.
     redirect_url: Option<String>,
     /// Whether the current session may be ended without asking the user.
     is_proved: bool,
-    /// The session of the client, which has to end too. `null` if it is unknown or belongs to
-    /// another user.
+    /// The session of the client, which must also end. `null` if the session is unknown or belongs
+    /// to another user.
     client_session_id: Option<SessionId>,
 }
 
@@ -89,7 +89,7 @@ pub async fn handle(access: Access<Client>, Input { body, .. }: Input<LogoutRequ
     }))
 }
 
-/// The claims of an ID token sent as a hint, which may have expired.
+/// The claims of an ID token that was sent as a hint. The token may have expired.
 async fn hint(access: &Access<Client>, token: &str) -> Result<IdTokenHint, Error> {
     signing_keys::learn_for(&access.app, &access.project.id, token).await?;
     let hint = access.app.signer.verify_hint(token, &access.project.id, access.app.clock.now());

@@ -27,8 +27,8 @@ pub struct NewConfig {
     /// A JSON object as text. Its keys can be dotted paths.
     #[schema(example = r#"{"auth.password.allowSignIn":true}"#)]
     config_string: String,
-    /// Where the configuration comes from. Required for the level `branch`, and ignored for other
-    /// levels.
+    /// The source from which the configuration comes. The field is required for the level `branch`,
+    /// and ignored for other levels.
     source: Option<ConfigSource>,
 }
 

@@ -21,7 +21,7 @@ pub const ROUTE: Route = Route::patch("projects-config-override-update", "/api/v
 #[deserr(deny_unknown_fields)]
 pub struct ConfigValues {
     /// A JSON object as text. Its keys can be dotted paths. Each value replaces everything below
-    /// its key. `null` sets the default, whatever the other levels contain.
+    /// its key. `null` sets the default, no matter what the other levels contain.
     #[schema(example = r#"{"auth.allowSignUp":false}"#)]
     config_override_string: String,
 }

@@ -1,5 +1,5 @@
-//! `GET /api/v1/internal/config/source`: returns where the branch level of the configuration was
-//! pushed from.
+//! `GET /api/v1/internal/config/source`: returns the source from which the branch level of the
+//! configuration was pushed.
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Route};

@@ -1,9 +1,9 @@
 //! `GET /api/v1/internal/audit-log`: lists the events of the project and its accounts, newest
 //! first, as pages or as JSON lines.
 //!
-//! The entries of a project are read day by day, and those of a user from an index. A search reads
-//! a limited number of entries per page, so a page may be short or empty and still have a
-//! `next_cursor`. Following the cursors finds every match.
+//! The entries of a project are read day by day. The entries of a user are read from an index. A
+//! search reads a limited number of entries per page, so a page may be short or empty and still
+//! have a `next_cursor`. Following the cursors finds every match.
 
 use std::str::FromStr;
 
@@ -41,7 +41,7 @@ pub struct AuditQuery {
     /// Only entries about this user.
     #[schema(value_type = Option<Uuid>)]
     user_id: Option<UserId>,
-    /// Only entries by the actor with this id: a user, an operator or a set of API keys.
+    /// Only entries whose actor has this id. An actor is a user, an operator or a set of API keys.
     #[schema(value_type = Option<Uuid>)]
     actor: Option<UserId>,
     /// Only entries from the operation with this name, such as `auth-password-sign-in`.
@@ -56,7 +56,7 @@ pub struct AuditQuery {
     until: Option<Param<Time>>,
     /// 1 to 100. Default: 50.
     limit: Option<Limit<50, 100>>,
-    /// The `next_cursor` of the previous page. It must be sent with the same filters.
+    /// The `next_cursor` of the previous page. The cursor must be sent with the same filters.
     cursor: Option<String>,
     /// With `jsonl`, each entry is a line, and the `Link` header contains the URL of the next page.
     format: Option<Format>,
@@ -164,7 +164,7 @@ fn id_of(actor: Actor) -> Option<Uuid> {
     }
 }
 
-/// The name of the list, including its filters, to which cursors are bound.
+/// The name of the list, to which cursors are bound. The name includes the filters of the list.
 fn list(query: &AuditQuery) -> String {
     let times = (query.from.map(|from| from.0), query.until.map(|until| until.0));
     serde_json::json!(["audit-log", query.user_id, query.actor, query.operation, query.event, times.0, times.1]).to_string()

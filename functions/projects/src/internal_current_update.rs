@@ -49,7 +49,7 @@ pub async fn handle(
     Ok(VersionedResponse { response, version: project_version + 1 })
 }
 
-/// Checks that the project has an RSA key if its access tokens should be signed with RS256.
+/// Checks that the project has an RSA key if its access tokens are to be signed with RS256.
 async fn check_algorithm(access: &Access<Admin>, body: &ProjectPatch) -> Result<(), Error> {
     if body.access_token_algorithm != Some(TokenAlgorithm::Rs256) || access.project.access_token_algorithm == TokenAlgorithm::Rs256 {
         return Ok(());

@@ -1,5 +1,5 @@
-//! `GET /api/v1/internal/projects`: lists the projects owned by the caller's teams in the project
-//! `internal`, page by page, in the order in which the caller joined the teams.
+//! `GET /api/v1/internal/projects`: lists the projects that the caller's teams in the project
+//! `internal` own, page by page. The order is the order in which the caller joined the teams.
 
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};
@@ -34,11 +34,12 @@ pub struct ProjectsQuery {
     cursor: Option<String>,
 }
 
-/// A position in the list, which consists of the time when the caller joined the team, in
-/// milliseconds, the team and the project.
+/// A position in the list. It consists of the time when the caller joined the team, in
+/// milliseconds, of the team and of the project.
 type Place = (i64, TeamId, ProjectId);
 
-/// The number of teams whose projects are looked up at once, and of projects that are read first.
+/// The number of teams whose projects are looked up at once, and the number of projects in the
+/// first read.
 const AT_ONCE: usize = 10;
 /// The maximum number of projects that are read at once.
 const MAX_AT_ONCE: usize = 100;
@@ -75,8 +76,8 @@ pub async fn handle(
                 items.push(item);
                 last = Some(place.clone());
             }
-            // A project takes up to 400 KB. So the next read fetches as many projects as would fit
-            // on a page if they were as large as the previous ones.
+            // A project takes up to 400 KB. The next read therefore fetches as many projects as
+            // would fit on a page if they were as large as the previous projects.
             at_once = (page::MAX_BYTES * items.len() / bytes.max(1)).clamp(1, MAX_AT_ONCE);
             rest = later;
         }

@@ -43,9 +43,9 @@ pub struct MetricsQuery {
 
 #[derive(Serialize, ToSchema)]
 pub struct Metrics {
-    /// When the users were last counted one by one. Later changes are added to that count. `null`
-    /// if they were never counted. The totals then contain only the changes since the project's
-    /// audit log began.
+    /// The time when the users were last counted one by one. Later changes are added to that count.
+    /// `null` if the users were never counted. The totals then contain only the changes since the
+    /// project's audit log began.
     #[schema(value_type = Option<i64>)]
     counted_at_millis: Option<Millis>,
     /// The number of users who have signed up. With `include_anonymous`, anonymous users are
@@ -55,12 +55,12 @@ pub struct Metrics {
     daily_users: Vec<Point>,
     /// Users who were active in the last 30 days, by day.
     daily_active_users: Vec<Point>,
-    /// The number of users by the country of their sign-up (ISO 3166-1 alpha-2), without users
-    /// whose country is unknown.
+    /// The number of users by the country of their sign-up (ISO 3166-1 alpha-2). Users whose
+    /// country is unknown are not included.
     users_by_country: BTreeMap<String, u64>,
     /// The five newest users.
     recently_registered: Vec<ServerUser>,
-    /// The five users who most recently signed in or changed something, within the last seven days.
+    /// The five users who most recently signed in or changed something within the last seven days.
     recently_active: Vec<ServerUser>,
     /// The sign-in methods, in descending order of their numbers of users.
     login_methods: Vec<LoginMethod>,
@@ -70,7 +70,8 @@ pub struct Metrics {
     analytics_overview: AnalyticsOverview,
 }
 
-/// How many users can sign in with a method. A user with several methods counts for each of them.
+/// The number of users who can sign in with a method. A user with several methods counts for each
+/// of them.
 #[derive(Serialize, ToSchema)]
 pub struct LoginMethod {
     /// `password`, `otp`, `passkey`, or the id of a provider.
@@ -95,7 +96,7 @@ pub struct AuthOverview {
     daily_active_users_split: ActiveSplit,
     /// A team counts as active on a day if a user who has selected the team was active that day.
     daily_active_teams_split: ActiveSplit,
-    /// The same number as `total_users`.
+    /// The number in `total_users` again.
     total_users_filtered: u64,
 }
 
@@ -135,7 +136,8 @@ pub async fn handle(
     }))
 }
 
-/// A total, or 0 if it is negative, which is possible in a project whose users were never counted.
+/// A total, or 0 if the total is negative. A negative total is possible in a project whose users
+/// were never counted.
 fn total(totals: &Tally, name: &str) -> u64 {
     u64::try_from(totals.get(name)).unwrap_or_default()
 }

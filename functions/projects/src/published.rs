@@ -1,5 +1,5 @@
-//! Shared by the public documents of a project. They exist as long as the project does, and can be
-//! cached for an hour.
+//! Code that the public documents of a project share. These documents exist as long as the project
+//! exists, and can be cached for an hour.
 
 use errors::{Error, KnownError};
 use flows::App;

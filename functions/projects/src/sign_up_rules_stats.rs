@@ -1,4 +1,5 @@
-//! `GET /api/v1/internal/sign-up-rules-stats`: returns how often each sign-up rule matched.
+//! `GET /api/v1/internal/sign-up-rules-stats`: returns the number of times that each sign-up rule
+//! matched.
 //!
 //! A worker counts the matches from the audit log, so the counts may be a minute or two behind.
 
@@ -29,7 +30,7 @@ pub struct RuleStats {
     analytics_hours: i64,
     /// The number of matches of all rules in the last 48 hours.
     total_triggers: u64,
-    /// The same number, divided by the rule's action at the time of the match.
+    /// The number in `total_triggers`, divided by the rule's action at the time of the match.
     triggers_by_action: ByAction,
 }
 
@@ -49,7 +50,7 @@ pub struct RuleTriggers {
 /// The number of matches in an hour.
 #[derive(Serialize, ToSchema)]
 pub struct HourCount {
-    /// When the hour began (RFC 3339, UTC).
+    /// The time when the hour began (RFC 3339, UTC).
     #[schema(format = DateTime, example = "2026-01-01T12:00:00.000Z")]
     hour: String,
     /// The matches.
@@ -101,7 +102,7 @@ pub async fn handle(State(app): State<App>, access: Access<Admin>, _: Input) -> 
     }))
 }
 
-/// The number of matches of each rule, whatever the action.
+/// The number of matches of each rule, regardless of the action.
 fn sums<'a>(counts: impl Iterator<Item = (&'a (String, String), &'a u64)>) -> BTreeMap<&'a str, u64> {
     let mut sums: BTreeMap<&str, u64> = BTreeMap::new();
     for ((rule, _), count) in counts {

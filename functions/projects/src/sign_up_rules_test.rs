@@ -33,7 +33,7 @@ pub struct ImaginedSignUp {
     #[schema(value_type = Option<String>, example = "DE")]
     country_code: Option<CountryCode>,
     /// The result of the bot challenge, which is repeated in the response. Conditions do not see
-    /// it.
+    /// this result.
     #[deserr(default)]
     turnstile_result: ChallengeResult,
     /// The risk scores that a server would set. Default: 0.
@@ -41,7 +41,7 @@ pub struct ImaginedSignUp {
     risk_scores: SignUpRisk,
 }
 
-/// How the user would sign up.
+/// The way in which the user would sign up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserr, ToSchema)]
 #[deserr(rename_all = lowercase)]
 #[schema(rename_all = "lowercase")]
@@ -69,7 +69,7 @@ pub struct TestResult {
     context: TestContext,
     /// The results of the rules in the order in which they are evaluated, up to the deciding rule.
     evaluations: Vec<RuleResult>,
-    /// What would happen to the sign-up.
+    /// The outcome of the sign-up.
     outcome: TestOutcome,
 }
 
@@ -102,8 +102,8 @@ pub struct RuleResult {
     /// `matched`, `not_matched`, `disabled` or `error`.
     status: &'static str,
     action: RuleAction,
-    /// Why the condition has no result and counts as false. Either it cannot be evaluated for these
-    /// values, or it was skipped because it exceeds the evaluation budget.
+    /// The reason why the condition has no result and counts as false. The condition cannot be
+    /// evaluated for these values, or it was skipped because it exceeds the evaluation budget.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
 }
@@ -116,7 +116,7 @@ pub struct TestOutcome {
     decision: &'static str,
     /// The rule that decides. `null` if the project's default action decides.
     decision_rule_id: Option<String>,
-    /// The rule that would restrict the user. `null` if no rule would.
+    /// The rule that would restrict the user. `null` if no rule would restrict the user.
     restricted_because_of_rule_id: Option<String>,
 }
 

@@ -1,6 +1,6 @@
 //! `GET /api/v1/team-invitations`: lists the open invitations to a team, or to a user's verified
 //! email addresses. For a team, a client needs `$read_members` and `$invite_members`. Without a
-//! team, it can list only its own user's invitations.
+//! team, a client can list only the invitations of its user.
 
 use api::http::TableAction::{BatchGetItem, GetItem, Query};
 use api::http::{Json, Route};
@@ -45,8 +45,8 @@ pub struct InvitationsQuery {
     /// A user's id, or `me`. Either `user_id` or `team_id` is required.
     user_id: Option<UserRef>,
     /// 1 to 500. Default: 500. A page may contain fewer than `limit` invitations, because
-    /// invitations that are no longer valid are left out. It also ends when the size of its teams
-    /// and senders reaches 2 MB.
+    /// invitations that are no longer valid are left out. A page also ends when the size of its
+    /// teams and senders reaches 2 MB.
     limit: Option<Limit<500, 500>>,
     /// The `next_cursor` of the previous page.
     cursor: Option<String>,
@@ -97,8 +97,7 @@ pub async fn handle(
 
 async fn to_team(access: &Access<Client>, team: TeamId, after: Option<InvitationId>, limit: usize) -> Result<InvitationsPage, Error> {
     let needed = [System::ReadMembers, System::InviteMembers];
-    // The invitations are read during the permission check, but the check's result is evaluated
-    // first.
+    // The invitations are read during the permission check, but only used if the check succeeds.
     let entering = enter(&access.prefetched, access, team, &[], &needed);
     let (entered, invitations) = tokio::join!(entering, access.app.store.invitations_to(&access.project.id, team, after, limit));
     let team = entered?.row.team;

@@ -40,8 +40,8 @@ guarded_body! {
     pub struct SendInvitation {
         team_id: TeamId,
         email: Email,
-        /// The URL to which the link in the email leads. The parameter `code` is added to its
-        /// query.
+        /// The URL to which the link in the email leads. The parameter `code` is added to the query
+        /// of this URL.
         callback_url: RedirectUrl,
     }
 }

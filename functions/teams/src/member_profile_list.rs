@@ -1,5 +1,5 @@
-//! `GET /api/v1/team-member-profiles`: lists the names and pictures of a team's members in that
-//! team, page by page. A client needs `$read_members` to list the profiles of other users.
+//! `GET /api/v1/team-member-profiles`: lists the names and pictures that a team's members have in
+//! the team, page by page. A client needs `$read_members` to list the profiles of other users.
 
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};
@@ -56,7 +56,7 @@ pub async fn handle(
     let after = cursors.position(query.cursor.as_deref())?;
     let others: Vec<UserId> = user.into_iter().collect();
     let entering = enter(&access.prefetched, &access, team, &others, needed);
-    // The page is read during the permission check, but the check's result is evaluated first.
+    // The page is read during the permission check, but only used if the check succeeds.
     let page = async {
         match user {
             Some(_) => Ok((Vec::new(), false)),

@@ -1,6 +1,6 @@
 //! `DELETE /api/v1/team-memberships/{team_id}/{user_id}`: removes a user from a team. A client's
-//! own user may leave the team, unless the team owns projects and has no other members. To remove
-//! other users, a client needs `$remove_members`.
+//! user may leave the team, unless the team owns projects and has no other members. To remove other
+//! users, a client needs `$remove_members`.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, Query, UpdateItem};
 use api::http::{Json, NamedItem, Route};

@@ -2,8 +2,8 @@
 //! `$delete_team`. A team that owns projects is not deleted.
 //!
 //! A very large team disappears immediately, but its memberships take longer to delete. The
-//! response is then a 503 that asks the caller to repeat the request. If nobody repeats it, a
-//! worker completes the deletion.
+//! response then has the status 503 and asks the caller to repeat the request. If nobody repeats
+//! the request, a worker completes the deletion.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Json, Route};

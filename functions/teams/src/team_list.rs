@@ -1,5 +1,5 @@
-//! `GET /api/v1/teams`: lists a user's teams page by page, by default in the order in which the
-//! user joined them. Servers can also list all teams, by creation time.
+//! `GET /api/v1/teams`: lists a user's teams page by page. By default, the order is the order in
+//! which the user joined them. Servers can also list all teams, sorted by creation time.
 
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};
@@ -39,8 +39,9 @@ pub struct TeamsQuery {
     order_by: Option<TeamOrder>,
     /// Whether to list the newest teams first. Default: `false`.
     desc: Flag,
-    /// Selects teams whose name contains this text, ignoring case, or the team with this id. A page
-    /// of search results may contain fewer than `limit` teams even if more pages follow.
+    /// Selects teams whose name contains this text, and the team with this id. Upper and lower case
+    /// are not distinguished. A page of search results may contain fewer than `limit` teams even if
+    /// more pages follow.
     query: Option<String>,
 }
 
@@ -52,7 +53,8 @@ pub enum TeamOrder {
     CreatedAt,
 }
 
-/// The number of teams that a search reads at once. It reads up to three times as many per page.
+/// The number of teams that a search reads at once. A search reads up to three times as many teams
+/// per page.
 const SEARCHED: usize = 1000;
 
 pub async fn handle(access: Access<Client>, Input { query, .. }: Input<IgnoredBody, TeamsQuery>) -> Result<Json<List<TeamView>>, Error> {

@@ -1,6 +1,6 @@
-//! `POST /api/v1/contact-channels`: adds an email address to a user. A sign-in address added by a
-//! client works once it is verified. If several users add the same address, it belongs to the first
-//! user who verifies it. An address added by a server works immediately.
+//! `POST /api/v1/contact-channels`: adds an email address to a user. A sign-in address that a
+//! client adds takes effect when it is verified. If several users add the same address, it belongs
+//! to the first user who verifies it. An address that a server adds takes effect immediately.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use api::http::{CreatedJson, NamedItem, Route};
@@ -43,7 +43,8 @@ pub struct CreateContactChannel {
     #[schema(rename = "type")]
     _type: ChannelType,
     /// Whether the user can sign in with the email address. In a project, only one user can sign in
-    /// with an address. If a client sets this, it takes effect once the address is verified.
+    /// with an address. If a client sets this field, the setting takes effect once the address is
+    /// verified.
     used_for_auth: bool,
     /// Whether the channel becomes the primary channel. The previous primary channel becomes an
     /// ordinary channel.

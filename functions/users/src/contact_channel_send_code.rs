@@ -35,8 +35,8 @@ pub const ROUTE: Route =
 
 guarded_body! {
     pub struct SendVerificationCode {
-        /// The URL to which the link in the email leads. The parameter `code` is added to its
-        /// query.
+        /// The URL to which the link in the email leads. The parameter `code` is added to the query
+        /// of this URL.
         callback_url: RedirectUrl,
     }
 }

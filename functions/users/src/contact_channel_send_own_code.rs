@@ -1,6 +1,6 @@
 //! `POST /api/v1/contact-channels/send-verification-code`: emails the signed-in user a code that
-//! verifies the user's primary email address. This is for SDKs that know the address, but not the
-//! id of its channel.
+//! verifies the user's primary email address. This operation is for SDKs that know the address but
+//! not the id of its channel.
 
 use api::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
 use api::http::{Admission, Json, Route};
@@ -32,8 +32,8 @@ pub const ROUTE: Route = Route::post("users-contact-channel-send-own-code", "/ap
 guarded_body! {
     pub struct SendOwnVerificationCode {
         email: Email,
-        /// The URL to which the link in the email leads. The parameter `code` is added to its
-        /// query.
+        /// The URL to which the link in the email leads. The parameter `code` is added to the query
+        /// of this URL.
         callback_url: RedirectUrl,
     }
 }

@@ -41,8 +41,8 @@ guarded_body! {
         #[schema(rename = "type")]
         _type: Option<ChannelType>,
         used_for_auth: Option<bool>,
-        /// With `true`, the channel becomes the primary channel. With `false`, it becomes an
-        /// ordinary channel or stays one.
+        /// With `true`, the channel becomes the primary channel. With `false`, the channel becomes
+        /// or stays an ordinary channel.
         is_primary: Option<bool>,
         /// Whether the address is verified. Only servers can set it.
         is_verified: Option<bool>,
@@ -59,10 +59,10 @@ pub async fn handle(
     let (user_id, id) = (access.user_id(path.user_id)?, path.contact_channel_id);
     let missing = KnownError::ContactChannelNotFound;
     let row = read(&access, user_id).await?.ok_or_else(|| missing.clone())?;
-    // Replacing an unverified sign-in address is limited like a sign-up and requires a bot
-    // challenge. If it was the user's only address, the response reveals whether the new address
-    // has an account, and the user can sign in with the new address immediately. From then on,
-    // anyone can have password resets emailed to it.
+    // Replacing an unverified sign-in address is limited like a sign-up, and requires a bot
+    // challenge. If the old address was the user's only address, the response reveals whether the
+    // new address has an account. The user can also sign in with the new address immediately. From
+    // then on, anyone can have password resets emailed to the new address.
     let channel = row.user.channel(id).ok_or(KnownError::ContactChannelNotFound)?;
     let is_new = body.value.as_ref().is_some_and(|value| value.0 != channel.value) && channel.signs_in() && !channel.is_verified;
     if is_new {

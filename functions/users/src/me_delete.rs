@@ -22,8 +22,8 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, _: Input) ->
     if access.level == Level::Client && !access.project.config.client_user_deletion_enabled {
         return Err(KnownError::UserDeletionNotEnabled.into());
     }
-    // Without this check, someone who stole an old session could delete the account, although that
-    // person could not change how the user signs in.
+    // Without this check, someone who stole an old session could delete the account, although such
+    // a session does not permit changing how the user signs in.
     access.check_fresh()?;
     if access.level == Level::Client {
         for counter in ended_codes(&app, user) {

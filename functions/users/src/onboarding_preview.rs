@@ -28,15 +28,15 @@ pub const ROUTE: Route = Route::post("users-onboarding-preview", "/api/v1/intern
     .table(&[BatchGetItem, Query])
     .errors(&[ErrorCode::InvalidCursor]);
 
-/// The maximum number of affected users that one request counts. It examines up to three times as
-/// many users.
+/// The maximum number of affected users that one request counts. A request examines up to three
+/// times as many users.
 const COUNTED: usize = 1000;
 
 #[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct PreviewQuery {
-    /// The number of affected users to list, 1 to 100. Default: 10.
+    /// The number of affected users to list, from 1 to 100. Default: 10.
     limit: Option<Limit<10, 100>>,
     /// The `next_cursor` of the previous response.
     cursor: Option<String>,

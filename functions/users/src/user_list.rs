@@ -1,9 +1,9 @@
-//! `GET /api/v1/users`: lists the users of the project by time of sign-up or last activity, page by
-//! page.
+//! `GET /api/v1/users`: lists the users of the project page by page, sorted by time of sign-up or
+//! by last activity.
 //!
-//! `starts_with` uses an index of the beginnings of names and addresses, so it is fast, however
-//! many users there are. A `query` may match in the middle of a word, where an index does not help.
-//! So the search scans the list, and examines a limited number of users for each page.
+//! `starts_with` uses an index of the beginnings of names and addresses, so it is fast for any
+//! number of users. A `query` may match in the middle of a word, where an index does not help. The
+//! search therefore scans the list, and examines a limited number of users for each page.
 //! `starts_with` also scans the list until the project's index contains all users. A page of a scan
 //! may be short or empty and still have a `next_cursor`. Following the cursors finds every match.
 
@@ -51,15 +51,16 @@ pub struct ListQuery {
     order_by: Option<UserOrder>,
     /// Whether to list the latest users first. Default: `false`.
     desc: Option<Param<bool>>,
-    /// Selects users whose display name or email addresses contain each word of this text, ignoring
-    /// case and accents, or the user with this id. A page of search results may contain fewer than
-    /// `limit` users even if more pages follow.
+    /// Selects users whose display name or email addresses contain each word of this text, and the
+    /// user with this id. Case and accents are ignored. A page of search results may contain fewer
+    /// than `limit` users even if more pages follow.
     query: Option<String>,
-    /// Selects users with a primary or sign-in email address that begins with this text, or with a
-    /// display name in which one of the first three words begins with it (ignoring case and
-    /// accents), or with this id. The text may contain several words in any order. The users are
-    /// sorted by these addresses and words. Until the index contains all users, they are sorted by
-    /// sign-up. Cannot be combined with `query`, `order_by`, `desc` or `team_id`.
+    /// Selects users with a primary or sign-in email address that begins with this text. Also
+    /// selects users with this id, and users whose display name has this text at the beginning of
+    /// one of its first three words. Case and accents are ignored. The text may contain several
+    /// words in any order. The users are sorted by these addresses and words. Until the index
+    /// contains all users, they are sorted by sign-up time. The parameter cannot be combined with
+    /// `query`, `order_by`, `desc` or `team_id`.
     starts_with: Option<String>,
     /// Selects the members of this team.
     team_id: Option<TeamId>,
@@ -71,7 +72,8 @@ pub struct ListQuery {
     only_anonymous: Flag,
 }
 
-/// The number of users that a search reads at once. It reads up to three times as many per page.
+/// The number of users that a search reads at once. A search reads up to three times as many users
+/// per page.
 const SEARCHED: usize = 1000;
 /// The number of matches that a page of the index reads in addition to one and a quarter times the
 /// page's limit.
@@ -123,8 +125,9 @@ pub async fn handle(
         if count == items.len() {
             return Ok(Json(Page::new(items, cursors.next(page.next.as_ref())?)));
         }
-        // Users are shown with their selected teams, which may have a lot of metadata, so not all
-        // users fit on the page. Reading only the users that fit shows where the next page begins.
+        // Users are shown with their selected teams. Teams may have much metadata, so the page may
+        // have room for fewer users than were read. Reading only the users that fit shows where the
+        // next page begins.
         listing.limit = count;
     }
 }
@@ -188,7 +191,7 @@ fn check(query: &ListQuery, filter: &UserFilter, by_activity: bool) -> Result<()
     Ok(())
 }
 
-/// The user whose id is the search text, if the list may show that user.
+/// The user whose id is the search text, if the list may show this user.
 async fn by_id(app: &App, project: &Project, filter: &UserFilter) -> Result<Option<UserRow>, Error> {
     let Some(id) = filter.id() else { return Ok(None) };
     let row = app.store.user(&project.id, id).await?;

@@ -1,5 +1,5 @@
-//! `GET /api/v1/internal/webhook-endpoints/{id}/deliveries`: lists the deliveries to an
-//! endpoint in the last 30 days, newest first, each with all its attempts.
+//! `GET /api/v1/internal/webhook-endpoints/{id}/deliveries`: lists the deliveries to an endpoint in
+//! the last 30 days, newest first. Each delivery contains all its attempts.
 
 use api::http::TableAction::{BatchGetItem, GetItem, Query};
 use api::http::{Json, Route};
@@ -32,7 +32,7 @@ pub struct DeliveriesQuery {
     event_type: Option<EventType>,
     /// 1 to 100. Default: 50.
     limit: Option<Limit<50, 100>>,
-    /// The `next_cursor` of the previous page. It must be sent with the same filters.
+    /// The `next_cursor` of the previous page. The cursor must be sent with the same filters.
     cursor: Option<String>,
 }
 

@@ -1,6 +1,6 @@
-//! `POST /api/v1/internal/webhook-endpoints/{id}/replay-failed`: replays events since a given time
-//! whose delivery failed after all attempts and that have not been replayed. A request replays
-//! about a thousand events, or fewer if the bodies are large.
+//! `POST /api/v1/internal/webhook-endpoints/{id}/replay-failed`: replays events since a given time.
+//! It replays events whose delivery failed after all attempts and that have not been replayed. A
+//! request replays about a thousand events, or fewer if the bodies are large.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Json, Route};
@@ -38,7 +38,7 @@ pub struct ReplayRequest {
 pub struct ReplayResult {
     /// The number of replayed events.
     count: usize,
-    /// The `since_millis` to send for the remaining events. `null` if no events remain.
+    /// The `since_millis` that must be sent for the remaining events. `null` if no events remain.
     next_since_millis: Option<i64>,
 }
 

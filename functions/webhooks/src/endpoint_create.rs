@@ -1,5 +1,5 @@
-//! `POST /api/v1/internal/webhook-endpoints`: creates an endpoint. Only this response contains its
-//! secret.
+//! `POST /api/v1/internal/webhook-endpoints`: creates an endpoint. Only this response contains the
+//! endpoint's secret.
 
 use api::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
 use api::http::{CreatedJson, Route};

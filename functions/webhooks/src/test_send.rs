@@ -24,8 +24,8 @@ pub const ROUTE: Route = Route::post("webhooks-test-send", "/api/v1/internal/sen
     .limit(Limit::WebhookTest)
     .table(&[BatchGetItem, GetItem, PutItem]);
 
-/// How long the endpoint may take to respond. The function must then still record the outcome, and
-/// end within ten seconds.
+/// The time that the endpoint may take to respond. After this time, the function must still record
+/// the outcome, and end within ten seconds.
 const BUDGET: Duration = Duration::from_secs(7);
 
 #[derive(Deserr, ToSchema)]
@@ -40,7 +40,7 @@ pub struct SendTest {
 pub struct TestEventResult {
     /// Whether the endpoint accepted the event.
     success: bool,
-    /// Why the endpoint did not accept the event. Absent if it did.
+    /// The reason why the endpoint did not accept the event. Absent if it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     error_message: Option<String>,
 }

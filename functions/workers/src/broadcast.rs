@@ -5,7 +5,7 @@ use wire::id::{BroadcastId, ProjectId};
 
 use crate::fail_point::reached;
 
-/// Creates about `wanted` more entries, and returns the number of entries created. Stops early if
+/// Creates about `wanted` more entries, and returns the number of created entries. Stops early if
 /// another worker was faster, or if every recipient has an entry.
 pub(crate) async fn expand(app: &App, project: &ProjectId, id: BroadcastId, wanted: usize) -> Result<usize, store::Error> {
     let mut made = 0;

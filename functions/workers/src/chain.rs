@@ -1,6 +1,6 @@
 //! Adds the links of an audit trail's hash chain ([`model::trail::chain`]). Each step continues
-//! after the last link, no matter which worker added it, so it also covers entries that earlier
-//! steps missed.
+//! after the last link, no matter which worker added this link. It therefore also covers entries
+//! that earlier steps missed.
 
 use std::collections::HashMap;
 
@@ -24,8 +24,9 @@ use crate::fail_point::reached;
 const MAX_ATTEMPTS: u32 = 5;
 
 /// Links all entries of a project's trail that are not linked yet, counts them in the project's
-/// figures, and returns their number. Entries older than the last link by more than [`OVERLAP`] are
-/// linked only if they are not older than `since`. Does nothing for a deleted project.
+/// figures, and returns their number. Entries that are older than the last link by more than
+/// [`OVERLAP`] are linked only if they are not older than `since`. Does nothing for a deleted
+/// project.
 pub(crate) async fn link(app: &App, project: &ProjectId, since: Option<Timestamp>) -> Result<usize, store::Error> {
     let mut linked = 0;
     // Each attempt continues after the links that other workers have added in the meantime.
@@ -104,7 +105,7 @@ struct Links<'a> {
     head: Option<Head>,
     now: Timestamp,
     linked: &'a mut usize,
-    /// Whether a link of this step was late, which is reported only once.
+    /// Whether a link of this step was late. A late link is reported only once.
     is_late: bool,
 }
 
@@ -128,16 +129,17 @@ impl Links<'_> {
             let head = self.app.store.add_link(&chain, link, self.head.as_ref(), &counters).await?;
             reached("linked", entries.len());
             *self.linked += entries.len();
-            // The log is not in the table, so write access to the table is not enough to change it.
+            // The log is not in the table, so write access to the table does not permit changing
+            // the log.
             tracing::info!(project = %self.project, link = head.number, digest = %head.digest, entries = entries.len(), "linked the trail");
             self.head = Some(head);
         }
         Ok(())
     }
 
-    /// Reports a link to entries that should have been linked much earlier. They are still linked,
-    /// because the worker may simply not have run. As long as the link exists, the time in it shows
-    /// the delay.
+    /// Reports a link to entries that should have been linked much earlier. These entries are still
+    /// linked, because the reason may only be that no worker ran. As long as the link exists, the
+    /// time in it shows the delay.
     fn note_lateness(&mut self, link: &Link) {
         if self.is_late || !link.is_late(self.now) {
             return;

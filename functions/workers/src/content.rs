@@ -1,5 +1,5 @@
-//! Renders outbox entries from their sources, the template and theme of the project, if any, and
-//! the unsubscribe link of the email's category.
+//! Renders outbox entries. The inputs are the entries' sources, the template and theme of the
+//! project, if any, and the unsubscribe link of the email's category.
 
 use std::collections::{HashMap, HashSet};
 
@@ -31,16 +31,17 @@ use crate::parties::Parties;
 /// The number of keys in one batch read.
 const READS: usize = 100;
 
-/// The result of rendering an email, which may have failed. It is stored in the email's entry.
+/// The result of rendering an email, which may have failed. The result is stored in the email's
+/// entry.
 pub(crate) struct RenderedEntry {
-    /// The entry with the sources used, which can be inspected and edited.
+    /// The entry with the sources that were used. The sources can be inspected and edited.
     pub(crate) entry: OutboxEntry,
     pub(crate) rendering: Rendering,
     pub(crate) unsubscribe_url: Option<String>,
 }
 
-/// An email as its recipient gets it. Unlike the stored bodies, it contains the codes and the
-/// unsubscribe link.
+/// An email in the form in which its recipient gets it. Unlike the stored bodies, the email
+/// contains the codes and the unsubscribe link.
 pub(crate) struct Letter {
     pub(crate) subject: String,
     pub(crate) html: Option<String>,
@@ -57,17 +58,18 @@ impl Letter {
     }
 }
 
-/// An email to send, or the reason why it cannot be rendered. It includes the codes in the email,
-/// so that they can be removed from the outcome.
+/// An email to send, or the reason why it cannot be rendered. The value includes the codes in the
+/// email, so that they can be removed from the outcome.
 pub(crate) struct OpenedEmail {
     pub(crate) id: EmailId,
     pub(crate) letter: Result<Letter, SendError>,
     pub(crate) codes: Codes,
 }
 
-/// The emails of entries as their recipients get them. Emails with codes are rendered again with
-/// their codes. Emails without stored bodies, for example because the bodies have expired, are also
-/// rendered again. Emails that were not rendered, because other emails took too long, are left out.
+/// The emails of entries in the form in which their recipients get them. Emails with codes are
+/// rendered again with their codes. Emails without stored bodies, for example because the bodies
+/// have expired, are also rendered again. Emails that were not rendered because other emails took
+/// too long are left out.
 pub(crate) async fn open_all(app: &App, parties: &Parties, rows: &[&OutboxRow]) -> Result<Vec<OpenedEmail>, store::Error> {
     let (mut opened, mut to_render) = (Vec::with_capacity(rows.len()), Vec::new());
     for (row, body) in rows.iter().zip(stored_bodies(app, rows).await?) {
@@ -120,7 +122,7 @@ fn unsendable(app: &App, why: &str) -> SendError {
     SendError::new(app.clock.now(), "REJECTED", format!("the email cannot be rendered: {why}"))
 }
 
-/// An entry, with the input for rendering it, or with the reason why it cannot be rendered.
+/// An entry with the input for rendering it, or with the reason why it cannot be rendered.
 struct PreparedEntry {
     entry: OutboxEntry,
     job: Result<Job, String>,
@@ -164,8 +166,7 @@ async fn prepare(app: &App, parties: &Parties, documents: &Documents, row: &Outb
         entry.source.text.clone_from(&template.text);
         entry.source.theme_id = template.theme.map_or(entry.source.theme_id, Theme::id);
     }
-    // Built-in emails use the project's theme, which had not been read when the emails were
-    // requested.
+    // Built-in emails use the project's theme. It had not been read when the emails were requested.
     if entry.source.builtin.is_some() && entry.source.theme_id == Some(DEFAULT_THEME) {
         entry.source.theme_id = Some(owner.config.email.theme());
     }
@@ -188,7 +189,7 @@ async fn prepare(app: &App, parties: &Parties, documents: &Documents, row: &Outb
     Ok(PreparedEntry { entry, job: Ok(job) })
 }
 
-/// Templates and themes of several entries, read together.
+/// Templates and themes of several entries, which are read together.
 struct Documents(HashMap<Key, MailDocument>);
 
 impl Documents {
@@ -219,8 +220,8 @@ fn keys(parties: &Parties, row: &OutboxRow) -> impl Iterator<Item = Key> {
     [template_key(&row.project, &row.entry), theme, default].into_iter().flatten()
 }
 
-/// The key of the project's own template, for a built-in email that was not edited. `None` for any
-/// other email.
+/// The key of the project's version of the template, for a built-in email that was not edited.
+/// `None` for any other email.
 fn template_key(project: &ProjectId, entry: &OutboxEntry) -> Option<Key> {
     let source = &entry.source;
     let mail = source.builtin.filter(|_| source.html.is_none() && source.subject.is_none())?;
@@ -238,8 +239,8 @@ async fn theme(app: &App, project: &SendingProject, id: Uuid, documents: &Docume
     let own = match documents.get(&theme_key(&project.id, id)) {
         Some(own) => Some(own.html.clone()),
         None if id == DEFAULT_THEME => None,
-        // The theme may be named in the template, which had not been read when the documents were
-        // read.
+        // The template may name the theme, and the template had not been read when the documents
+        // were read.
         None => app.store.mail_document(&project.id, DocumentKind::Theme, id.into()).await?.map(|row| row.document.html),
     };
     let is_ours = id == DEFAULT_THEME || id == project.config.email.theme();

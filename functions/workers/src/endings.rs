@@ -1,13 +1,13 @@
 //! Completes the deletions of projects, of very large teams, and of users in very many teams, after
-//! requests or commands have begun them. The deletions of teams and users are left to the worker
-//! only if the client has not completed them by repeating its request.
+//! requests or commands have begun them. The worker completes the deletion of a team or user only
+//! if the client has not completed it by repeating its request.
 //!
 //! A step may be interrupted, or run in parallel with another step or a request. Only the table
 //! shows which items are left to delete.
 //!
-//! A note contains the id of the deleted project. If a project with that id exists, for example
+//! A note contains the id of the deleted project. If a project with this id exists, for example
 //! because a backup was imported, the note is removed and nothing is deleted. The remaining data of
-//! the deleted project has the same keys, so it now belongs to the existing project.
+//! the deleted project has the same keys, so this data now belongs to the existing project.
 
 use std::time::Duration;
 
@@ -19,23 +19,24 @@ use store::team::deletion::Deletion;
 use store::user::account::Outcome;
 use tokio::time::Instant;
 
-/// How long a client has to repeat the request that deletes a team or user, before a worker
+/// The time that a client has to repeat the request that deletes a team or user, before a worker
 /// continues the deletion. For projects, there is no such time, because requests only begin their
 /// deletion.
 const REPEAT_TIMEOUT: SignedDuration = SignedDuration::from_secs(30);
-/// Time reserved for the writes at the end of a step.
+/// The time that is reserved for the writes at the end of a step.
 pub const MARGIN: Duration = Duration::from_secs(15);
 
-/// The minimum time for a deletion. It is enough to find out that nothing is left.
+/// The minimum time for a deletion. This time is enough to find out that nothing is left.
 const MIN_SHARE: Duration = Duration::from_secs(10);
 
 /// Continues the pending deletions one after another, until `end`. Skips deletions that a client
-/// may still complete by repeating its request (`REPEAT_TIMEOUT`). Returns how many deletions were
-/// completed.
+/// may still complete by repeating its request (`REPEAT_TIMEOUT`). Returns the number of completed
+/// deletions.
 ///
-/// The time is divided equally among the remaining deletions, but each gets at least `MIN_SHARE`.
-/// Every minute begins with a different deletion. So no deletion has to wait until another one
-/// ends, even if that one takes days or stops the worker each time.
+/// The time is divided equally among the remaining deletions, but each deletion gets at least
+/// `MIN_SHARE`. Every minute begins with a different deletion. No deletion therefore has to wait
+/// until another deletion ends, even if the other deletion takes days or stops the worker each
+/// time.
 pub async fn step(app: &App, end: Instant) -> Result<usize, store::Error> {
     let now = app.clock.now();
     let mut endings = app.store.endings().await?;
@@ -69,9 +70,9 @@ async fn complete(app: &App, ending: &PendingDeletion, end: Instant) -> Result<b
     Ok(is_done)
 }
 
-/// Continues a deletion. Returns whether the deletion is complete. It is complete when nothing is
-/// left to delete and, for a project, late writes are no longer possible or the project exists
-/// again.
+/// Continues a deletion. Returns whether the deletion is complete. The deletion is complete when
+/// nothing is left to delete. For a project, late writes must also be impossible, or the project
+/// must exist again.
 async fn work(app: &App, ending: &PendingDeletion, end: Instant) -> Result<bool, store::Error> {
     let (store, project, now) = (&app.store, &ending.project, app.clock.now());
     match ending.what {

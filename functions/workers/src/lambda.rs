@@ -13,7 +13,7 @@ pub use aws::runtime::{Error, block_on};
 pub struct Event {
     /// The content of the event.
     pub payload: Value,
-    /// When Lambda ends the invocation.
+    /// The time when Lambda ends the invocation.
     pub deadline: Timestamp,
 }
 
@@ -33,7 +33,8 @@ pub fn run(
     })
 }
 
-/// Like [`run`], for a caller that has already set up the log and everything that `handle` needs.
+/// Like [`run`], but for a caller that has already set up the log and everything that `handle`
+/// needs.
 ///
 /// # Errors
 /// Fails if Lambda's Runtime API is unavailable.

@@ -22,13 +22,13 @@ use crate::preparing::prepare;
 use crate::sending::{counted, serve};
 use crate::turns::Turns;
 
-/// The maximum number of entries per partition that a step starts to prepare (twice as many if they
-/// belong to several projects), and of emails per queue that a step starts to send. The numbers are
-/// small, because urgent emails have to wait for the next step.
+/// The maximum number of entries per partition that a step starts to prepare, and of emails per
+/// queue that a step starts to send. A step starts twice as many entries if they belong to several
+/// projects. The numbers are small, because urgent emails have to wait for the next step.
 const PREPARED: i32 = 50;
 const SENT: i32 = 200;
 /// The maximum time for which a step waits for the entries of projects that are not slow. At its
-/// end, the step waits for all tasks for up to the same time.
+/// end, the step waits for all tasks, also for at most this time.
 const STEP: Duration = Duration::from_secs(1);
 /// While this many queues are being served or are waiting, no other queues are read.
 const QUEUES: usize = 256;
@@ -36,8 +36,8 @@ const QUEUES: usize = 256;
 /// The outbox worker.
 ///
 /// The entries of several projects are prepared in parallel, and several queues are served in
-/// parallel. A step does not wait for slow tasks, which run on during the next steps. So slow
-/// templates and mail servers hardly delay the emails of other projects.
+/// parallel. A step does not wait for slow tasks, which continue during the next steps. Slow
+/// templates and mail servers therefore hardly delay the emails of other projects.
 pub struct Outbox<'a> {
     app: &'a App,
     mailer: &'a dyn Mailer,
@@ -53,8 +53,8 @@ pub struct Outbox<'a> {
 
 #[derive(Clone, PartialEq)]
 enum Task {
-    /// Preparing the entries of a project. The flag is `true` if the project's emails render
-    /// slowly.
+    /// The task prepares the entries of a project. The flag is `true` if the project's emails
+    /// render slowly.
     Prepare(ProjectId, bool),
     /// Serving a queue.
     Serve(ProjectId, Audience),
@@ -68,9 +68,10 @@ impl<'a> Outbox<'a> {
         Self { app, mailer, until, turns, tasks: Vec::new(), working, searched: SearchProgress::default(), moved: 0 }
     }
 
-    /// Processes due work within the limits above, and returns how many entries were advanced or,
-    /// for broadcasts, created. A sent email counts once for each address. Zero means that nothing
-    /// is due, that no due work could be done, or that tasks are still running.
+    /// Processes due work within the limits above. Returns the number of entries that were
+    /// advanced, including the entries that broadcasts created. A sent email counts once for each
+    /// address. Zero means that nothing is due, that no due work could be done, or that tasks are
+    /// still running.
     ///
     /// # Errors
     /// Fails if the table cannot be read. Tasks that have begun are not affected.
@@ -114,7 +115,7 @@ impl<'a> Outbox<'a> {
     }
 
     /// Waits until the current chunks of entries are prepared or sent, without starting other
-    /// chunks. Returns how many entries were advanced since the last step.
+    /// chunks. Returns the number of entries that were advanced since the last step.
     pub async fn finish(mut self) -> usize {
         self.turns.end();
         self.done(|_| true).await;
@@ -193,8 +194,8 @@ pub async fn drain(app: &App, mailer: &dyn Mailer, until: Timestamp) -> Result<u
     result.map(|()| moved)
 }
 
-/// Like [`drain`], but does nothing if another woken worker is already draining the outbox, because
-/// that worker will also do this work. A worker may drain the outbox for minutes, while new work
+/// Like [`drain`], but does nothing if another woken worker is already draining the outbox. The
+/// other worker will also do this work. A worker may drain the outbox for minutes, while new work
 /// arrives many times per second.
 pub async fn drain_in_turn(app: &App, mailer: &dyn Mailer, until: Timestamp) -> Result<usize, store::Error> {
     let mut moved = 0;

@@ -1,4 +1,5 @@
-//! The senders and recipients of many entries, which are projects and users, read together.
+//! The senders and recipients of many entries, which are read together. Senders are projects, and
+//! recipients are users.
 
 use std::collections::HashMap;
 
@@ -27,9 +28,10 @@ impl Parties {
         self.projects.get(id)
     }
 
-    /// The project of an entry, and the user to whom its email goes. Each of them is `None` if it
-    /// does not exist. The user is also `None` if the email does not go to a user. If the entry was
-    /// edited after [`Self::read`] read the users, the new recipient is read separately.
+    /// The project of an entry, and the user to whom its email goes. The project or the user is
+    /// `None` if it does not exist. The user is also `None` if the email does not go to a user. If
+    /// the entry was edited after [`Self::read`] read the users, the new recipient is read
+    /// separately.
     pub(crate) async fn to(&self, app: &App, row: &OutboxRow) -> Result<(Option<&SendingProject>, Option<User>), store::Error> {
         let user = match row.entry.to.user_id() {
             None => None,

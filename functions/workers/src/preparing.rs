@@ -1,4 +1,5 @@
-//! Prepares the due entries of one project: renders them and puts them in the project's queues.
+//! Prepares the due entries of one project. The entries are rendered and put in the project's
+//! queues.
 
 use flows::App;
 use flows::email::gate;
@@ -22,13 +23,13 @@ use crate::turns::{CHUNK, SHARE, Turns};
 
 /// The approximate number of broadcast entries created at once.
 const EXPANDED: usize = 200;
-/// The number of entries of a slow project that are claimed at once. It is small enough for the
-/// entries to be rendered before the lease ends, even if several slow projects take turns.
+/// The number of entries of a slow project that are claimed at once. The number is small enough for
+/// the entries to be rendered before the lease ends, even if several slow projects take turns.
 const SLOW_CHUNK: usize = 2;
 
-/// When it is the project's turn, prepares due entries and expands due broadcasts. Returns how many
-/// entries were advanced or created. After [`SHARE`], the remaining work stays due, so that other
-/// projects get their turn.
+/// When it is the project's turn, prepares due entries and expands due broadcasts. Returns the
+/// number of entries that were advanced or created. After [`SHARE`], the remaining work stays due,
+/// so that other projects get their turn.
 pub(crate) async fn prepare(
     app: &App,
     turns: &Turns,
@@ -47,8 +48,8 @@ pub(crate) async fn prepare(
         }
     }
     let mut done = 0;
-    // Each turn covers at least one broadcast and one chunk of entries, so that neither kind of
-    // work has to wait until the other is done.
+    // Each turn covers at least one broadcast and one chunk of entries, so that one kind of work
+    // does not have to wait until the other kind is done.
     for (number, id) in broadcasts.into_iter().enumerate() {
         if number > 0 && is_over() {
             break;
@@ -66,7 +67,7 @@ pub(crate) async fn prepare(
     Ok(done)
 }
 
-/// Advances each due entry as far as possible: renders the entry, and queues it or leaves it
+/// Advances each due entry as far as possible. It is rendered, and is then queued or left
 /// scheduled. An entry whose worker stopped while sending is marked as failed.
 async fn advance(app: &App, parties: &Parties, rows: Vec<OutboxRow>) -> usize {
     let now = app.clock.now();
@@ -88,8 +89,8 @@ async fn advance(app: &App, parties: &Parties, rows: Vec<OutboxRow>) -> usize {
 }
 
 /// Claims entries, and renders their emails. If an entry is edited in the meantime, its version
-/// changes and the outdated rendering is discarded. Entries that were not rendered, because other
-/// entries took too long, become due again.
+/// changes and the outdated rendering is discarded. Entries that were not rendered because other
+/// entries took too long become due again.
 async fn render(app: &App, parties: &Parties, claims: Vec<OutboxMove>) -> Result<usize, store::Error> {
     reached("preparing", claims.len());
     let rows = app.store.move_outbox_entries(claims).await?;
@@ -128,8 +129,8 @@ async fn render(app: &App, parties: &Parties, claims: Vec<OutboxMove>) -> Result
 struct CountedEntries {
     /// The entries to render.
     rows: Vec<OutboxRow>,
-    /// The same entries as in the table. Changes made by counting are written only together with
-    /// the rendering.
+    /// The claimed entries as they are in the table. The changes that counting makes are written
+    /// only together with the rendering.
     stored: Vec<OutboxEntry>,
     /// The new states of notices that another notice covers.
     folded: Vec<OutboxMove>,

@@ -1,7 +1,7 @@
-//! Counts the users and teams of a project one by one. This is done if the project is older than
-//! its counters, its totals are wrong, or its lists of users are incomplete. A recount also adds
-//! missing users to the list by last activity, and the words of each user to the index of the
-//! beginnings of words.
+//! Counts the users and teams of a project one by one. The worker does this if the project is older
+//! than its counters, if its totals are wrong, or if its lists of users are incomplete. A recount
+//! also adds missing users to the list by last activity, and the words of each user to the index of
+//! the beginnings of words.
 
 use std::collections::BTreeSet;
 
@@ -15,12 +15,12 @@ use wire::id::{ProjectId, UserId};
 
 use crate::chain;
 
-/// The maximum number of users that the worker counts of its own accord, in a project whose users
-/// were never counted or whose lists are incomplete.
+/// The maximum number of users that the worker counts without being told to. It does so in a
+/// project whose users were never counted or whose lists are incomplete.
 pub const MAX_USERS: usize = 2000;
-/// How often changed accounts are read again before a recount gives up.
+/// The number of times that changed accounts are read again before a recount gives up.
 const MAX_ATTEMPTS: u32 = 10;
-/// The number of audit trail entries read at once.
+/// The number of audit trail entries that are read at once.
 const READ: usize = 500;
 /// Changes that began less than this time before the list of users was read may be missing from the
 /// list. The time is longer than the longest request plus the clock skew between two instances.
@@ -33,7 +33,7 @@ pub async fn totals(app: &App, project: &ProjectId, max: usize) -> Result<Option
     let since = after(app.clock.now(), -BEFORE);
     let Some(mut users) = app.store.tallies_of_users(project, max).await? else { return Ok(None) };
     app.store.list_older_users(project).await?;
-    // Only accounts changed since the list was read are read again, so each attempt is short.
+    // Only accounts that changed after the list was read are read again, so each attempt is short.
     let tally = optimistic!(MAX_ATTEMPTS, |_| {
         chain::link(app, project, None).await?;
         let before = app.store.totals(project).await?;

@@ -32,7 +32,7 @@ use crate::tokens::Tokens;
 use crate::turns::{CHUNK, COOLDOWN, SHARE, Turns};
 
 const MAX_SETTLE_RETRIES: u32 = 5;
-/// The number of parallel tasks. While one task waits for the table, others render or send.
+/// The number of parallel tasks. While one task waits for the table, other tasks render or send.
 const PARALLEL: usize = 3;
 
 /// The number of entries that a task has advanced or created. Zero if the task failed. The
@@ -52,13 +52,13 @@ pub(crate) async fn moved(app: &App, moves: Vec<OutboxMove>) -> Result<usize, st
 }
 
 /// When it is the queue's turn, sends as many of its first emails as the project may send now.
-/// Returns how many emails were claimed or skipped. A claimed email counts once for each of its
-/// addresses. Emails with expired codes are skipped. A project's own mail server gets at most
+/// Returns the number of emails that were claimed or skipped. A claimed email counts once for each
+/// of its addresses. Emails with expired codes are skipped. A project's mail server gets at most
 /// [`CONNECTIONS`] emails of the queue at the same time. After [`SHARE`], the remaining emails stay
-/// queued. They also stay queued if the mail service stops accepting emails. The turn then ends
-/// after [`COOLDOWN`]. Refused emails do not count, and their tokens are returned. From then on, a
-/// turn begins with a single email. It continues only if the mail service accepts that email
-/// ([`Mailer::is_refused`]).
+/// queued. The remaining emails also stay queued if the mail service stops accepting emails. The
+/// turn then ends after [`COOLDOWN`]. Refused emails are not counted, and their tokens are
+/// returned. From then on, a turn begins with a single email. The turn continues only if the mail
+/// service accepts this email ([`Mailer::is_refused`]).
 pub(crate) async fn serve(app: &App, mailer: &dyn Mailer, turns: &Turns, queue: &Queue, until: Timestamp) -> Result<usize, store::Error> {
     let Queue { project, entries, .. } = queue;
     let (projects, _) = app.store.parties([project.clone()].into(), [].into()).await?;
@@ -114,12 +114,12 @@ pub(crate) async fn serve(app: &App, mailer: &dyn Mailer, turns: &Turns, queue: 
     Ok(sent + skipped)
 }
 
-/// Whether a project has its own mail server.
+/// Whether a project has a mail server.
 fn has_server(project: Option<&SendingProject>) -> bool {
     project.is_some_and(|project| project.config.email.server.is_some())
 }
 
-/// Everything needed to send a project's emails.
+/// All data that is needed to send a project's emails.
 struct SendingRun<'a> {
     app: &'a App,
     mailer: &'a dyn Mailer,
@@ -130,7 +130,7 @@ struct SendingRun<'a> {
     refused: &'a AtomicUsize,
 }
 
-/// Claims queued emails, sends them in parallel, and returns the number of emails claimed. Here and
+/// Claims queued emails, sends them in parallel, and returns the number of claimed emails. Here and
 /// in [`SendingRun::refused`], an email counts once for each of its addresses. Outcomes that are
 /// available at the same time are written together.
 async fn send_all(sending: &SendingRun<'_>, mut claims: Vec<OutboxMove>) -> Result<usize, store::Error> {
@@ -201,9 +201,9 @@ async fn send(sending: &SendingRun<'_>, row: OutboxRow, opened: OpenedEmail) -> 
     Some(OutboxMove::new(row, next))
 }
 
-/// Writes the outcomes of emails. The emails may have been sent, so this write is retried more
-/// often than other writes. If a report from the mail provider arrived first, the entry already has
-/// its outcome.
+/// Writes the outcomes of emails. The emails may already have been sent, so this write is retried
+/// more often than other writes. If a report from the mail provider arrived first, the entry
+/// already has its outcome.
 async fn settle(app: &App, moves: Vec<OutboxMove>) {
     let count = moves.len();
     for left in (0..=MAX_SETTLE_RETRIES).rev() {
@@ -235,7 +235,7 @@ fn recipients(entry: &OutboxEntry, user: Option<&User>) -> Result<Vec<Email>, Sk
     if emails.is_empty() { Err(SkippedReason::NoEmailProvided) } else { Ok(emails) }
 }
 
-/// The sender of a project's emails and, if there is one, the project's own mail server.
+/// The sender of a project's emails, and the project's mail server, if there is one.
 struct Envelope {
     from: Sender,
     server: Option<Server>,

@@ -1,8 +1,8 @@
 //! Adds the entries of a project's audit trail to its hash chain after they have been written, and
 //! counts them in the project's figures.
 //!
-//! When there are new entries, a step is started by the table's stream on AWS, or by a task in the
-//! gateway. If there are no new entries, no step runs.
+//! When there are new entries, a step is started. On AWS, the table's stream starts it, and in the
+//! gateway, a task starts it. If there are no new entries, no step runs.
 
 use std::collections::BTreeMap;
 
@@ -21,19 +21,19 @@ use crate::{chain, recount};
 
 /// The number of carried entries in a batch that are added at the same time.
 const SIDE_BY_SIDE: usize = 16;
-/// Carried entries that are older than this cannot come from the stream, which keeps changes for a
-/// day.
+/// Carried entries that are older than this time cannot come from the stream, which keeps changes
+/// for a day.
 const MAX_DELAY: SignedDuration = SignedDuration::from_hours(25);
-/// How long to retry a batch if one of its projects cannot be linked. Meanwhile, the other projects
-/// wait.
+/// The time for which a batch is retried if one of its projects cannot be linked. Meanwhile, the
+/// other projects wait.
 const MAX_RETRIES: SignedDuration = SignedDuration::from_hours(1);
 
 /// Adds the entries that sessions and codes in a stream event carry to their trails, and links the
-/// new entries of all projects in the event. Returns the number of entries linked.
+/// new entries of all projects in the event. Returns the number of linked entries.
 ///
-/// If this fails, the stream delivers the batch again. An entry that cannot be added always fails
-/// the batch. A project that cannot be linked fails the batch only while the batch is young. After
-/// that, its entries are linked together with the project's next entries.
+/// If this function fails, the stream delivers the batch again. An entry that cannot be added
+/// always fails the batch. A project that cannot be linked fails the batch only while the batch is
+/// young. After this time, its entries are linked together with the project's next entries.
 pub async fn process(app: &App, event: &Value) -> Result<usize, store::Error> {
     let records = records(event);
     let began_at = records.first().map_or(Timestamp::MAX, |record| record.at);
@@ -47,10 +47,10 @@ pub async fn process(app: &App, event: &Value) -> Result<usize, store::Error> {
     failed.filter(|_| is_young).map_or(Ok(linked), Err)
 }
 
-/// Adds and links only the entries carried by items in an event ([`process`]), for a gateway that
-/// shares its table with functions. The gateway's own requests write their entries themselves.
-/// Fails only if an entry cannot be added, because a project that cannot be linked must not delay
-/// the webhooks of other projects.
+/// Adds and links only the entries that the items in an event carry ([`process`]). A gateway that
+/// shares its table with functions calls this function. The requests of the gateway write their
+/// entries directly. Fails only if an entry cannot be added, because a project that cannot be
+/// linked must not delay the webhooks of other projects.
 pub async fn process_carried(app: &App, event: &Value) -> Result<(), store::Error> {
     let since = add_carried(app, records(event)).await?;
     link_all(app, since).await;
@@ -58,7 +58,7 @@ pub async fn process_carried(app: &App, event: &Value) -> Result<(), store::Erro
 }
 
 /// Links the new entries of these projects, each from the given time on ([`link_since`]). Returns
-/// the number of entries linked and the last error. All errors are logged.
+/// the number of linked entries and the last error. All errors are logged.
 async fn link_all(app: &App, since: BTreeMap<ProjectId, Option<Timestamp>>) -> (usize, Option<store::Error>) {
     let (mut linked, mut failed) = (0, None);
     for (project, since) in since {
@@ -105,14 +105,15 @@ async fn add_carried(app: &App, records: Vec<Record>) -> Result<BTreeMap<Project
 /// entries. Does nothing for a deleted project.
 ///
 /// Also updates the project's figures (`crate::counting`). If entries were linked, may also count
-/// and list all users of the project. This is done if the project was never counted or its lists of
-/// users are incomplete, unless there are more users than [`MAX_USERS`](recount::MAX_USERS).
+/// and list all users of the project. The users are counted and listed if the project was never
+/// counted or its lists of users are incomplete, unless there are more users than
+/// [`MAX_USERS`](recount::MAX_USERS).
 pub async fn link(app: &App, project: &ProjectId) -> Result<usize, store::Error> {
     link_since(app, project, None).await
 }
 
 /// Like [`link`]. If `since` is set, entries from that time on are linked even if later entries
-/// already have links, because the earlier ones were added late.
+/// already have links. The reason is that these entries were added late.
 async fn link_since(app: &App, project: &ProjectId, since: Option<Timestamp>) -> Result<usize, store::Error> {
     let linked = chain::link(app, project, since).await?;
     let totals = if linked > 0 { Some(app.store.totals(project).await?) } else { None };

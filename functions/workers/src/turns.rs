@@ -4,26 +4,26 @@ use std::time::Duration;
 
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-/// The number of entries that are read at once, with their projects and users. It is limited
-/// because a batch read has at most a hundred keys.
+/// The number of entries that are read at once, with their projects and users. The number is
+/// limited because a batch read has at most a hundred keys.
 pub(crate) const CHUNK: usize = 50;
-/// The maximum number of queues that are served at the same time for projects that have their own
-/// mail server. It is limited because emails are in memory while they are sent.
+/// The maximum number of queues that are served at the same time for projects that have a mail
+/// server. The number is limited because emails are in memory while they are sent.
 const OWN: usize = 16;
 /// The maximum number of entries being prepared at the same time, and therefore in memory.
 const PREPARED: usize = 100;
-/// The maximum number of slow projects whose entries are being prepared, or whose emails are being
-/// sent through the deployment's sender, at the same time. Slow projects wait for the same
-/// renderer.
+/// The maximum number of slow projects that are served at the same time. Their entries are being
+/// prepared, or their emails are being sent through the deployment's sender. Slow projects wait for
+/// the same renderer.
 const SLOW: usize = 4;
 /// After this time, a task does not start another chunk, so that other tasks get a turn.
 pub(crate) const SHARE: Duration = Duration::from_secs(1);
-/// How long the deployment's sender pauses if the mail service stops accepting emails.
+/// The time for which the deployment's sender pauses if the mail service stops accepting emails.
 pub(crate) const COOLDOWN: Duration = Duration::from_secs(1);
 
 /// Gives projects and queues turns to prepare entries or to send emails. Emails through the
-/// deployment's sender do not wait for the mail servers of projects, which may be slow. Unless
-/// their own project is slow, they do not wait for slow templates either.
+/// deployment's sender do not wait for the mail servers of projects, which may be slow. They wait
+/// for slow templates only if their project is slow.
 pub(crate) struct Turns {
     /// One permit for each entry.
     prepare: Semaphore,
@@ -45,7 +45,7 @@ impl Turns {
     }
 
     /// From now on, tasks get no more turns and start no more chunks. Chunks that have already
-    /// started are still prepared, or claimed and sent.
+    /// started are still prepared, or are still claimed and sent.
     pub(crate) fn end(&self) {
         for turns in [&self.prepare, &self.slow, &self.deployments, &self.own] {
             turns.close();

@@ -37,7 +37,7 @@ async fn an_owner_token_grants_every_access_type_without_a_key() {
     let project = ada.project("Notes").await;
     let token = &ada.user.access_token;
     assert!(opens(&app, &project, token).await);
-    // A key sent with the token is ignored.
+    // A key that is sent with the token is ignored.
     let caller = with_token(&app, &project, "server", token).with("x-stack-secret-server-key", "ssk_wrong");
     assert_eq!(caller.get("/api/v1/users").await.status(), 200);
     // The new user is in the owner's project. The only user in `internal` is still the owner.
@@ -57,12 +57,13 @@ async fn a_user_outside_the_owning_team_gets_no_access() {
     let (ada, bob) = (Owner::sign_up(&app, &internal, "ada@example.com").await, Owner::sign_up(&app, &internal, "bob@example.com").await);
     let project = ada.project("Notes").await;
     assert_refused(&app, &project, &bob.user.access_token, "ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN").await;
-    // The project `internal` has no owner, and neither has a project created without one.
+    // The project `internal` has no owner. A project that was created without an owner has no owner
+    // either.
     assert_refused(&app, app.project_id().as_str(), &ada.user.access_token, "ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN").await;
     assert_refused(&app, "internal", &ada.user.access_token, "ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN").await;
 
-    // The members of a team own its projects from the time they join until they leave, whichever
-    // team they have selected.
+    // The members of a team own its projects from the time they join until they leave, no matter
+    // which team they have selected.
     let server = app.server_of(&internal);
     let membership = format!("/api/v1/team-memberships/{}/{}", ada.team, bob.user.user_id);
     assert_eq!(server.post(&membership, json!({})).await.status(), 201);

@@ -1,4 +1,4 @@
-//! The parts that all product API responses have in common (envelope, headers, CORS), and the
+//! The parts that all product API responses share, such as envelope, headers and CORS, and the
 //! responses to unknown paths.
 
 use std::collections::HashSet;

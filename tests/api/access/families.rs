@@ -10,7 +10,7 @@ use crate::teams::team;
 
 const FAMILIES: [&str; 3] = ["x-service-", "x-stack-", "x-hexclave-"];
 
-/// A signed-in client. Each of the client's four headers is from the family at the same position of
+/// A signed-in client. Each of the client's four headers is from the family at the same position in
 /// `families`.
 fn caller(app: &TestApp, families: [&str; 4], access_token: &str) -> Caller {
     let headers = [

@@ -1,5 +1,5 @@
-//! Access: authentication, whose checks have the same order in every operation, and the parts that
-//! all responses have in common.
+//! Access, with tests about authentication and about the parts that all responses share. The checks
+//! of authentication have the same order in every operation.
 
 mod admin_tokens;
 mod answers;
@@ -64,7 +64,7 @@ impl FaultyRequest {
     }
 }
 
-/// A way to break a request, and the error it causes.
+/// A way to break a request, and the error that it causes.
 struct Step {
     spoil: fn(FaultyRequest) -> FaultyRequest,
     status: u16,

@@ -10,7 +10,7 @@ use super::{ADMIN, CLIENT};
 const KEYS: &str = "/api/v1/internal/api-keys";
 const PROJECT: &str = "/api/v1/projects/current";
 const TOKEN: &str = "/api/v1/auth/oauth/token";
-/// How long the deployments in these tests cache projects and keys.
+/// The time for which the deployments in these tests cache projects and keys.
 const LIFE: SignedDuration = SignedDuration::from_secs(2);
 const MILLISECOND: SignedDuration = SignedDuration::from_millis(1);
 
@@ -51,7 +51,7 @@ async fn refresh(app: &TestApp, key: &str, token: &str) -> Answer {
     app.anonymous().post(TOKEN, body).await
 }
 
-/// The number of items in the project's own partition that batch reads requested.
+/// The number of items in the project's partition that batch reads requested.
 fn read_of_project(app: &TestApp) -> usize {
     let own = format!("\"P#{}\"", app.project_id());
     app.recorder.calls().iter().filter(|(operation, _)| operation == "BatchGetItem").map(|(_, body)| body.matches(&own).count()).sum()

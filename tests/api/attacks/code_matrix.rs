@@ -1,5 +1,5 @@
-//! Combines every kind of code with every event that may happen between its creation and its use,
-//! to find out whether the event invalidates the code. Codes that open or change an account are
+//! Combines every kind of code with every event that may happen between its creation and its use.
+//! The test checks whether the event invalidates the code. Codes that open or change an account are
 //! invalid once the account's credential epoch has changed. Links that let the reader of an
 //! address's emails undo something are invalid once there is nothing left to undo.
 
@@ -40,8 +40,7 @@ const ANONYMOUS: Fate = R(401, "ANONYMOUS_AUTHENTICATION_NOT_ALLOWED");
 const NO_CHANNEL: Fate = R(404, "CONTACT_CHANNEL_NOT_FOUND");
 const NOBODY: Fate = R(401, "ACCESS_TOKEN_EXPIRED");
 
-/// Each event, with the reason why it does or does not invalidate codes, and with its effect on
-/// each of [`KINDS`].
+/// Each event with its effect on each of [`KINDS`], and with the reason for the effect.
 #[rustfmt::skip]
 const FATES: [(Event, &str, [Fate; 10]); 33] = [
     //                         sign-in by
@@ -148,7 +147,7 @@ impl World {
         let after = self.app.rows();
         let changed = before.changed(&after);
         let is_count = |(pk, _): &(String, String)| pk.starts_with("C#");
-        // An invitation is accepted in a new session. The audit trail records this session, as it
+        // An invitation is accepted in a new session. The audit trail records this session. It also
         // records wrong codes.
         let is_session = |(pk, sk): &(String, String)| kind == Invitation && (sk.starts_with("SESSION#") || pk.starts_with("R#"));
         let is_told = |(pk, _): &(String, String)| matches!(kind, Invitation | Attempt) && pk.contains("#TRAIL#");
@@ -168,7 +167,7 @@ fn is_done(kind: Kind, answer: &Answer) -> bool {
     }
 }
 
-/// Accounts that have a code of every kind, each created once.
+/// Accounts that have a code of every kind. Each account is created once.
 #[derive(Default)]
 struct Bases(BTreeMap<Base, (Snapshot, AccountFacts)>);
 
@@ -194,7 +193,7 @@ async fn every_event_affects_every_kind_of_code_as_the_table_says() {
             world.happen(event, &known.later_not_me, &known.codes[&Release]).await;
             let snapshot = world.app.snapshot();
             // Sign-in attempts require an account with an authenticator app. All other codes are
-            // tried on an account without one.
+            // tried on an account without such an app.
             for (kind, fate) in KINDS.into_iter().zip(fates).filter(|(kind, _)| (*kind == Attempt) == has_app) {
                 let world = World::of(&known, TestApp::start_from(&snapshot, Limits::off()).await, base);
                 let what = format!("{kind:?} after {event:?} ({why})");

@@ -1,5 +1,5 @@
-//! Accounts with a code of every kind, and every event that may happen to them.
-//! [`super::code_matrix`] checks which events invalidate which codes.
+//! Accounts with a code of every kind, and every event that may happen to these accounts. The tests
+//! in [`super::code_matrix`] check which events invalidate which codes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,14 +24,14 @@ use crate::auth::oauth_callback::{self, exchange, flow, parameter};
 use crate::emails::send;
 use crate::stored;
 
-/// The time between two changes, by which the emails about them are ordered.
+/// The time between two changes. The emails about the changes are ordered by this time.
 const TICK: SignedDuration = SignedDuration::from_secs(1);
 const ADA: &str = "ada@example.com";
 /// A second, verified address of the account.
 const WORK: &str = "work@example.com";
 const THIRD: &str = "third@example.com";
 pub(super) const ME: &str = "/api/v1/users/me";
-/// The secret of an authenticator app: 20 bytes in base64.
+/// The secret of an authenticator app, which has 20 bytes in base64.
 const SECRET: &str = "MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=";
 const OTHER_SECRET: &str = "MTIzNDU2Nzg5MDEyMzQ1Njc4OTE=";
 
@@ -97,7 +97,7 @@ pub(super) enum Event {
 /// An account's state when its codes are created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Base {
-    /// Whether [`ADA`] is verified. If it is not, the account's creator gets the codes at [`WORK`].
+    /// Whether [`ADA`] is verified. Otherwise, the account's creator gets the codes at [`WORK`].
     pub(super) is_proved: bool,
     pub(super) has_password: bool,
     /// Whether sign-in requires a code from an authenticator app.
@@ -188,7 +188,7 @@ impl World {
         Self { app, provider: Arc::clone(&known.provider), ada: known.ada.clone(), work: known.work.clone(), base }
     }
 
-    /// Creates codes of all kinds ([`Attempt`] only with an app), and the other facts.
+    /// Creates codes of all kinds, and the other facts. The kind [`Attempt`] requires an app.
     pub(super) async fn known(&self) -> AccountFacts {
         let mut codes = BTreeMap::new();
         for kind in KINDS.into_iter().filter(|kind| *kind != Attempt || self.base.has_app) {

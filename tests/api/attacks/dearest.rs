@@ -1,5 +1,5 @@
-//! Finds a client's most expensive requests. For this, tries all operations open to clients, with
-//! the longest accepted value in each field of their bodies. The contract test of
+//! Finds a client's most expensive requests. The search tries all operations that are open to
+//! clients, with the longest accepted value in each field of their bodies. The contract test of
 //! `docs/operations/attacks.md` computes an attacker's daily cost from the results in
 //! `infra/dearest-requests.md`.
 
@@ -83,7 +83,7 @@ fn values(name: &str, length: usize) -> Vec<Value> {
     values
 }
 
-/// Whether a field may be long: a string without a format, or any object.
+/// Whether a field may be long. Such a field is a string without a format, or any object.
 fn may_be_long(schema: &Value) -> bool {
     let text = schema.to_string();
     let is_short = schema["enum"].is_array() || schema["format"].is_string() && schema["format"] != "uri" || text.contains("\"boolean\"");
@@ -128,7 +128,7 @@ pub(super) fn extend(body: &mut Value, fields: &Map<String, Value>) {
     }
 }
 
-/// What the event costs with these fields. `None` if it does not succeed in this world.
+/// The cost of the event with these fields. `None` if the event does not succeed in this world.
 async fn consumed(world: &World, event: &str, expected: u16, fields: &Map<String, Value>) -> Option<(usize, ConsumedUnits)> {
     world.app.app.memory.saw(PROJECT);
     let mut bytes = 0;
@@ -146,8 +146,8 @@ async fn consumed(world: &World, event: &str, expected: u16, fields: &Map<String
     (answer.status() == expected).then_some((bytes, consumed))
 }
 
-/// An operation's request with the longest fields, in the world of the events. If it costs more,
-/// the same request is made for a user who has as much of everything as is permitted.
+/// An operation's request with the longest fields, in the world of the events. If this request
+/// costs more, the same request is made for a user who has as much of everything as is permitted.
 async fn measured(operation: Operation, fields: &Map<String, Value>, rich: &FurnishedWorld) -> Request {
     let (event, expected) = (name(&operation), success(&operation));
     let usual = World::without_providers(Limits::standard()).await;
@@ -159,8 +159,8 @@ async fn measured(operation: Operation, fields: &Map<String, Value>, rich: &Furn
     Request { operation, body, uploads: fields.contains_key("profile_image_url"), consumed }
 }
 
-/// The world of the events, changed so that its user has the longest values, and as many teams with
-/// the longest values as a user may create.
+/// The world of the events, changed so that its user has the longest values and as many teams as a
+/// user may create. The teams also have the longest values.
 async fn rich(user: &Map<String, Value>, team: &Map<String, Value>) -> FurnishedWorld {
     let world = World::without_providers(Limits::off()).await;
     assert_eq!(world.send_with("users/me-update", |body| extend(body, user)).await.status(), 200);
@@ -172,8 +172,8 @@ async fn rich(user: &Map<String, Value>, team: &Map<String, Value>) -> Furnished
     world.kept()
 }
 
-/// The operations open to clients, with the longest values that their fields accept, and a world
-/// whose user has as many of these values as possible.
+/// The operations that are open to clients, with the longest values that their fields accept. Also
+/// a world whose user has as many of these values as possible.
 pub(super) struct Search {
     pub(super) operations: Vec<(Operation, Map<String, Value>)>,
     pub(super) rich: FurnishedWorld,

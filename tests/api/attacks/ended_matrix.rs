@@ -1,7 +1,7 @@
 //! Calls every operation that authenticates its caller, with the access token of a locked-out user.
 //! The session has ended, or the user is restricted, deleted or anonymous. The operations come from
-//! the routes and the requests from the files in `events/`, so new operations are covered
-//! automatically.
+//! the routes, and the requests come from the files in `events/`. The test therefore covers new
+//! operations automatically.
 
 use std::collections::BTreeSet;
 
@@ -19,11 +19,11 @@ use crate::auth::assert_error;
 use crate::events::{KEY, PROJECT, World, name, success};
 
 const TOKEN: &str = "x-service-access-token";
-/// Events with the access tokens of a user who has a password, and of a user who has none.
+/// Events with the access tokens of a user who has a password, and of a user who has no password.
 const WITH_PASSWORD: &str = "users/me-read";
 const WITHOUT_PASSWORD: &str = "auth/password-set";
-/// The event of the operation that starts a linking flow. The parameters for linking are added by
-/// [`begin_link`].
+/// The event of the operation that starts a linking flow. [`begin_link`] adds the parameters for
+/// linking.
 const LINK: &str = "auth/oauth-authorize";
 
 /// The ways to lock a user out, with the error for the user's access token.
@@ -40,7 +40,8 @@ const ENDS: [(&str, u16, &str); 10] = [
     ("anonymous", 401, "ANONYMOUS_AUTHENTICATION_NOT_ALLOWED"),
 ];
 
-/// Client operations other than GET that users restricted by an administrator may still call.
+/// The client operations other than GET that users whom an administrator has restricted may still
+/// call.
 const OPEN_TO_RESTRICTED: [&str; 19] = [
     "auth-anonymous-sign-up",
     "auth-mfa-sign-in",
@@ -100,8 +101,8 @@ async fn put_out(world: &World, token: &str, end: &str) {
             let body = json!({ "old_password": PASSWORD, "new_password": NEW });
             elsewhere().await.post("/api/v1/auth/password/update", body).await
         }
-        // A user without a password cannot change it, so the user's other session signs the user
-        // out everywhere instead.
+        // A user without a password cannot change it. Instead, the user's other session signs the
+        // user out everywhere.
         "password changed by another session" | "signed out everywhere by another session" => {
             elsewhere().await.delete("/api/v1/auth/sessions?user_id=me").await
         }
@@ -181,7 +182,7 @@ async fn a_locked_out_user_can_use_no_operation() {
             assert!(refused.contains(known), "{refused:?}");
         }
         for token in &tokens {
-            // Anonymous users may start this flow, because that is how they sign up.
+            // Anonymous users may start this flow, because they sign up with it.
             if end != "anonymous" {
                 assert_error(&begin_link(&world, token).await, status, code);
             }
@@ -215,7 +216,7 @@ async fn a_restricted_user_cannot_write_even_if_the_request_allows_it() {
         put_out(&world, token, "restricted").await;
     }
     let before = world.app.rows();
-    // Server requests are left out, because servers may write on behalf of a restricted user.
+    // Server requests are not included, because servers may write on behalf of a restricted user.
     let of_clients = |operation: &Operation| {
         operation.route.verb != Verb::Get && world.request(&name(operation)).headers()["x-service-access-type"] == "client"
     };
@@ -237,13 +238,13 @@ async fn a_restricted_user_cannot_write_even_if_the_request_allows_it() {
         }
     }
     // The user can still sign out and make requests that also work without a token. Two requests
-    // have their own responses for restricted users: accepting an invitation, and signing in to a
-    // client.
+    // have special responses for restricted users. These requests accept an invitation, and sign in
+    // to a client.
     assert_eq!(open, BTreeSet::from(OPEN_TO_RESTRICTED));
 }
 
-/// Since the requests succeed here, those of the other tests fail only because the user is locked
-/// out.
+/// The requests succeed here. In the other tests, they therefore fail only because the user is
+/// locked out.
 #[tokio::test]
 async fn the_same_requests_succeed_with_a_live_session() {
     for operation in proving() {
@@ -286,8 +287,8 @@ async fn only_restricted_and_anonymous_users_still_get_new_access_tokens() {
     }
 }
 
-/// A restriction applies to the user and not to the token. A token from before the restriction
-/// cannot write while the restriction lasts, and can write again once it is lifted.
+/// A restriction applies to the user and not to the token. A token that was issued before the
+/// restriction cannot write while the restriction lasts, and can write again once it is lifted.
 #[tokio::test]
 async fn lifting_a_restriction_restores_everything() {
     let world = World::unobserved(Limits::off()).await;

@@ -1,5 +1,5 @@
-//! Sign-up rules of a project that would take seconds to evaluate. Every operation that evaluates
-//! them stays within the evaluation budget.
+//! Sign-up rules of a project whose evaluation would take seconds. Every operation that evaluates
+//! these rules stays within the evaluation budget.
 
 use model::email::Email;
 use model::sign_up::budget::{MAX_BYTES, MAX_STEPS};
@@ -68,8 +68,8 @@ async fn a_rule_beyond_the_budget_is_refused_and_a_stored_one_is_skipped_and_sho
     let sign_up =
         async |email: &str| app.client().post(SIGN_UP, json!({ "email": email, "password": "correct horse battery" })).await.status();
     assert_eq!((sign_up("ada@evil.example").await, sign_up("ada@bad.example").await, sign_up("ada@example.com").await), (403, 403, 200));
-    // Despite the stored rules, other settings can be changed, and so can a single rule that fits
-    // into the budget.
+    // Despite the stored rules, other settings can be changed. A single rule that fits into the
+    // budget can also be changed.
     assert_eq!(app.admin().patch(SETTINGS, json!({ "config": { "magic_link_enabled": true } })).await.status(), 200);
     assert_eq!(app.admin().patch(SETTINGS, json!({ "config": { "sign_up_rules": rules } })).await.status(), 200, "the same rules");
     assert_eq!(app.admin().patch(SETTINGS, json!({ "config": { "sign_up_rules": [rules[0]] } })).await.status(), 200);

@@ -1,5 +1,5 @@
-//! An attacker creates an account with someone else's address and prepares ways to keep access.
-//! Then the owner of the address proves it.
+//! An attacker creates an account with another person's address, and prepares ways to keep access.
+//! Then the owner of the address proves the address.
 
 use serde_json::{Value, json};
 use support::provider::Provider;
@@ -12,7 +12,7 @@ use crate::auth::oauth_callback::{self, exchange, flow, parameter};
 const SECRET: &str = "MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=";
 const PROOFS: [&str; 3] = ["reset", "sign-in code", "provider"];
 
-/// An account prepared by an attacker.
+/// An account that an attacker has prepared.
 struct PreparedAccount {
     app: TestApp,
     provider: Provider,
@@ -123,7 +123,7 @@ async fn no_prepared_credential_works_after_the_proof() {
         assert_error(&app.client().post("/api/v1/auth/mfa/sign-in", body).await, 404, "VERIFICATION_CODE_NOT_FOUND");
         assert_error(&exchange(&app, &authorization).await, 400, "INVALID_AUTHORIZATION_CODE");
         assert_error(&reset(&app, &reset_by).await, 404, "VERIFICATION_CODE_NOT_FOUND");
-        // The attacker's password, other address and provider account have been removed.
+        // The attacker's password, second address and provider account have been removed.
         assert_error(&password_sign_in(&app, "ada@example.com", PASSWORD).await, 400, "EMAIL_PASSWORD_MISMATCH");
         assert_error(&password_sign_in(&app, "eve@example.com", PASSWORD).await, 400, "EMAIL_PASSWORD_MISMATCH");
         let elsewhere = otp_sign_in(&app, &sign_in).await;

@@ -1,7 +1,7 @@
 //! Proves an address for the first time by every method, in accounts with different earlier
 //! credentials. Afterwards, no earlier credential opens the account, the owner can sign in with the
-//! method of the proof, and the address is notified. [`super::first_proof`] tests accounts that
-//! have all credentials at once.
+//! method of the proof, and the address has received a notice. [`super::first_proof`] tests
+//! accounts that have all credentials at once.
 
 use Prior::{Address, Authenticator, Named, Password, ProviderAccount, ProviderSignUp, ServerAccount};
 use Proof::{Provided, Reset, SignInLink, SignInTyped};
@@ -25,7 +25,7 @@ const STRATEGIES: [&str; 3] = ["link_method", "raise_error", "allow_duplicates"]
 /// A credential that exists before the proof, or the way in which the account was created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Prior {
-    /// Only the original password of the account. All other accounts have a password too, except
+    /// The account has only its original password. All other accounts also have a password, except
     /// the account of [`ProviderSignUp`].
     Password,
     /// A second address, which is verified.
@@ -42,7 +42,7 @@ enum Prior {
 
 const PRIORS: [Prior; 7] = [Password, Address, Named, ProviderAccount, Authenticator, ProviderSignUp, ServerAccount];
 
-/// How the owner of the address proves it.
+/// The method with which the owner of the address proves it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Proof {
     Reset,
@@ -54,7 +54,7 @@ enum Proof {
 
 const PROOFS: [Proof; 4] = [Reset, SignInLink, SignInTyped, Provided];
 
-/// An account that someone else created with the address [`ADA`].
+/// An account that another person created with the address [`ADA`].
 struct SquattedAccount {
     app: TestApp,
     provider: Arc<Provider>,
@@ -83,8 +83,7 @@ fn eves(email: &str) -> Value {
     json!({ "sub": "acme|666", "email": email, "email_verified": false })
 }
 
-/// The claims of the owner's provider account, in which the provider may or may not vouch for the
-/// address.
+/// The claims of the owner's provider account. The provider may or may not vouch for the address.
 fn adas(email_verified: bool) -> Value {
     json!({ "sub": "acme|1", "email": ADA, "email_verified": email_verified })
 }
@@ -220,8 +219,8 @@ async fn the_first_proof_of_an_address_takes_the_account_exclusively() {
     }
 }
 
-/// With the other strategies, an account is not handed over because a provider vouches for its
-/// address. An account whose address was never proved keeps its password.
+/// With the other strategies, an account does not get a new owner because a provider vouches for
+/// its address. An account whose address was never proved keeps its password.
 #[tokio::test]
 async fn only_link_method_hands_an_account_over() {
     for prior in PRIORS {
@@ -281,7 +280,7 @@ async fn claiming_an_address_without_proof_takes_no_account() {
 }
 
 /// Once an address is proved, a sign-in with a provider that vouches for it follows the merge
-/// strategy, and the account keeps all its credentials.
+/// strategy. The account keeps all its credentials.
 #[tokio::test]
 async fn a_proved_address_cannot_be_taken_over() {
     let kept = squat(Address).await.kept();

@@ -1,5 +1,5 @@
 //! The owner of an address proves it while the creator of the account changes the account or signs
-//! in again, at each step of the proof and of the change.
+//! in again. The tests do this at each step of the proof and of the change.
 
 use std::cell::Cell;
 
@@ -37,7 +37,7 @@ async fn interfere(own: Caller, number: usize, code: Option<String>) -> Answer {
     }
 }
 
-/// How the owner proves the address.
+/// The method with which the owner proves the address.
 #[derive(Debug, Clone, Copy)]
 enum Way {
     Reset,
@@ -83,7 +83,7 @@ impl Proof {
     }
 }
 
-/// The creator's account at the moment when both the creator and the owner are about to act.
+/// The creator's account when both the creator and the owner are about to act.
 struct World {
     snapshot: Snapshot,
     eve: SignedInUser,
@@ -110,7 +110,7 @@ impl World {
     }
 }
 
-/// Which part is interrupted halfway while the other part runs.
+/// The part that is interrupted halfway while the other part runs.
 #[derive(Debug, Clone, Copy)]
 enum HeldPart {
     Proof,

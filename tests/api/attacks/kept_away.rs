@@ -1,6 +1,6 @@
-//! Someone creates an account with another person's address. They cannot keep that person from
-//! proving the address, neither by invalidating each code before it is used nor by disabling the
-//! method of proof.
+//! Someone creates an account with another person's address. The creator cannot keep this person
+//! from proving the address by invalidating each code before it is used, or by disabling the method
+//! of proof.
 
 use jiff::SignedDuration;
 use model::limit::Limits;
@@ -14,7 +14,7 @@ const ADA: &str = "ada@example.com";
 const ME: &str = "/api/v1/users/me";
 const SESSIONS: &str = "/api/v1/auth/sessions?user_id=me";
 
-/// How many times per hour the creator may invalidate codes.
+/// The number of times per hour that the creator may invalidate codes.
 const OFTEN_ENOUGH: usize = 5;
 
 /// Invalidates every code of the account, in one of the ways that are open to a user.
@@ -73,7 +73,8 @@ async fn users_can_invalidate_codes_a_few_times_an_hour_and_servers_at_any_time(
     assert_eq!(app.signed_in(&ada).delete(SESSIONS).await.status(), 200);
 }
 
-/// Recreating an account counts as invalidating its codes, so attackers cannot keep doing it.
+/// Recreating an account counts as invalidating its codes, so attackers cannot do it again and
+/// again.
 #[tokio::test]
 async fn recreating_an_account_invalidates_no_codes_of_others() {
     let app = TestApp::start_with(Limits::standard()).await;
@@ -109,15 +110,15 @@ async fn disabling_sign_in_codes_does_not_block_an_address() {
     assert_eq!(user(&app, &eve.user_id).await["otp_auth_enabled"], true);
     app.send_emails().await;
     app.advance(SignedDuration::from_secs(1));
-    // Sign-in codes disabled by a server stay disabled.
+    // If a server has disabled sign-in codes, they stay disabled.
     let ada = app.sign_in_by_mail(ADA).await;
     super::change(&app, &ada.user_id, json!({ "otp_auth_enabled": false })).await;
     let send = json!({ "email": ADA, "callback_url": super::CALLBACK });
     assert_error(&app.client().post("/api/v1/auth/otp/send-sign-in-code", send).await, 403, "MAGIC_LINK_NOT_ENABLED");
 }
 
-/// If passwords are enabled, a reset can be the first proof of the address, and it enables sign-in
-/// by code again.
+/// If passwords are enabled, a reset can be the first proof of the address. The reset then enables
+/// sign-in by code again.
 #[tokio::test]
 async fn a_reset_proves_an_address_with_disabled_sign_in_codes() {
     let app = TestApp::start().await;
@@ -145,6 +146,6 @@ async fn a_code_for_an_existing_account_creates_no_other_account() {
     let check = app.client().post("/api/v1/auth/otp/sign-in/check-code", json!({ "code": code })).await;
     assert_eq!((check.status(), &check.json()["is_code_valid"]), (200, &json!(false)));
     assert_eq!(app.server().get("/api/v1/users").await.json()["items"].as_array().unwrap().len(), 1);
-    // The person who reads the address's emails requests another code and signs up with it.
+    // The person who reads the emails to the address requests another code and signs up with it.
     assert_ne!(app.sign_in_by_mail(ADA).await.user_id, ada.user_id);
 }

@@ -1,5 +1,6 @@
-//! Two concurrent requests remove a user's last two ways to sign in, one each. One of the requests
-//! is refused, whichever ways they remove, and however they remove them.
+//! Two concurrent requests remove a user's last two ways to sign in. Each request removes one way.
+//! One of the requests is refused, regardless of the ways that they remove and of how they remove
+//! them.
 
 use serde_json::{Value, json};
 use support::provider::Provider;
@@ -17,7 +18,7 @@ enum Way {
     Password,
 }
 
-/// A client's request to remove a way to sign in: the path and, for a change, the body.
+/// A client's request to remove a way to sign in, with its path and, for a change, its body.
 type Removal = (String, Option<Value>);
 
 async fn first(own: &Caller, list: &str) -> String {

@@ -1,6 +1,6 @@
-//! Emails to strangers: each stranger gets only a few emails, whatever causes them. Attackers are
-//! subject to the standard limits, but use so many addresses that limits per address do not stop
-//! them.
+//! Emails to strangers. Each stranger gets only a few emails, no matter what causes them. Attackers
+//! are subject to the standard limits, but use so many addresses that limits per address do not
+//! stop them.
 
 use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -19,14 +19,14 @@ fn at(caller: Caller, address: &str) -> Caller {
     caller.with("cloudfront-viewer-address", &format!("{address}:4711"))
 }
 
-/// The standard limits without those per address, so that only the limits per recipient count.
+/// The standard limits without the limits per address, so that only the limits per recipient apply.
 fn without_addresses() -> Limits {
     let by_place = [Rule::SignUp, Rule::SignUpNetwork, Rule::SecureAccountAddress, Rule::SecureAccountNetwork, Rule::SendCode];
     by_place.into_iter().fold(Limits::standard(), |limits, rule| limits.with(rule, None))
 }
 
-/// Signs up from an IP address and changes the password there four times, which notifies the
-/// account's address each time.
+/// Signs up from an IP address and changes the password from this IP address four times. Each
+/// change notifies the account's address.
 async fn account_with_changes(app: &TestApp, email: &str, from: &str) {
     let answer = at(app.client(), from).post(SIGN_UP, json!({ "email": email, "password": PASSWORD })).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
@@ -78,7 +78,7 @@ async fn accounts_at_one_domain_send_it_no_more_than_its_limit() {
         account_with_changes(&app, address, &format!("203.0.{number}.7")).await;
     }
     assert_eq!(reached(&app, &addresses).await, 3);
-    // A code for a stranger at that domain is refused too, but an existing account can still be
+    // A code for a stranger at the domain is also refused, but an existing account can still be
     // recovered.
     let code = json!({ "email": "another@victim.example", "callback_url": "http://localhost:3000/x" });
     app.configure(json!({ "config": { "magic_link_enabled": true } })).await;
@@ -208,7 +208,7 @@ async fn whoever_verified_without_a_session_hears_of_new_places_within_the_limit
     assert_eq!(reached(&app, std::slice::from_ref(&owner.email)).await, before + 4, "three, and one that says it is the last");
 }
 
-/// An entry that was written by an earlier version contains no count. The email is sent
+/// An entry that was written by an earlier version contains no count. The notice is sent
 /// nevertheless.
 #[tokio::test]
 async fn a_notice_of_an_earlier_version_is_sent() {

@@ -34,8 +34,8 @@ impl Mailer for RepeatingServer {
     }
 }
 
-/// Requests five kinds of emails that contain codes: a notice with its link, a reset, a sign-in, a
-/// verification and an invitation.
+/// Requests five kinds of emails that contain codes, which are a notice with its link, a reset, a
+/// sign-in, a verification and an invitation.
 async fn ask(app: &TestApp) {
     let bob = app.sign_up("bob@example.com").await;
     let verified = json!({ "primary_email_verified": true });

@@ -100,7 +100,7 @@ async fn an_app_set_by_a_stolen_session_does_not_reauthenticate_it() {
     let table = app.table();
     assert_refused(&prove_by_app(&app, &thief, THIEFS).await);
     // A correct code from the replaced app and a code from the new app get the same error. The
-    // attempts with these codes are not counted.
+    // service does not count the attempts with these codes.
     assert_refused(&prove_by_app(&app, &thief, OWNERS).await);
     assert_refused(&set_app(&app, &thief, Value::Null).await);
     assert_eq!(app.table(), table);

@@ -60,7 +60,7 @@ async fn verify_elsewhere(app: &TestApp, user: &SignedInUser, address: &str) {
     assert_eq!(verify(app, &code).await.status(), 200);
 }
 
-/// Verifies an address in the user's own session.
+/// Verifies an address of the user in the user's session.
 async fn verify_in_session(app: &TestApp, user: &SignedInUser, address: &str) {
     let code = verification_code(app, user, &channel(app, user, address).await, address).await;
     let verified = app.signed_in(user).post(&format!("{CHANNELS}/verify"), json!({ "code": code })).await;
@@ -161,7 +161,7 @@ async fn the_owner_of_an_address_leaves_any_number_of_teams() {
 async fn a_verification_without_a_session_lets_the_squatter_keep_nothing() {
     for proof in PROOFS {
         for is_first in [true, false] {
-            // The squatter verifies one of their own addresses before or after the click.
+            // The squatter verifies another address before or after the click.
             let (app, provider) = start(false).await;
             let eve = app.sign_up(ADA).await;
             added(&app, &eve, EVE).await;

@@ -1,6 +1,6 @@
 //! Any project can configure a provider whose callback at this service passes the code in its query
-//! on to the provider. So codes must never be sent to such a callback, even if the project trusts
-//! the service's domain.
+//! on to the provider. Codes must therefore never be sent to such a callback, even if the project
+//! trusts the service's domain.
 
 use serde_json::{Value, json};
 use support::TestApp;

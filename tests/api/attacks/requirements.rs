@@ -95,7 +95,7 @@ async fn a_stored_password_is_a_salted_argon2id_hash() {
         let hash = serde_json::to_value(user.password).unwrap().as_str().unwrap().to_owned();
         let parts: Vec<&str> = hash.split('$').collect();
         assert_eq!(parts[1..4], ["argon2id", "v=19", "m=19456,t=2,p=1"], "as documented");
-        // The salt: 16 bytes in base64.
+        // The salt, which has 16 bytes in base64.
         assert_eq!(parts[4].len(), 22);
         assert!(salts.insert(parts[4].to_owned()), "two accounts have the same salt");
     }

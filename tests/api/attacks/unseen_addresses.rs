@@ -84,7 +84,7 @@ async fn the_first_address_stays_senior_even_if_it_is_verified_last() {
             assert!(press(&app, &link(&mail)).await.text().contains("nothing to undo"), "{}", mail.0.text);
         }
         assert_eq!(addresses(&app, &ada.user_id).await, [(ADA.to_owned(), true)]);
-        // The owner's own link still works.
+        // The owner's link still works.
         let told = notices(&app, ADA).await;
         assert!(press(&app, &link(&told[0])).await.text().contains("The changes are undone"));
         reset_code(&app, ADA).await;

@@ -50,7 +50,7 @@ fn variants(value: &AttributeValue) -> Vec<(String, AttributeValue)> {
     }
 }
 
-/// The variants of an item or object that differ in one place: a field is changed, removed or
+/// The variants of an item or object that differ in one place, where a field is changed, removed or
 /// added.
 fn changes(map: &Item) -> Vec<(String, Item)> {
     let mut changes = Vec::new();

@@ -75,8 +75,8 @@ async fn an_impersonation_changes_no_credential() {
         assert_error(&support.request(method, path).json(body).send().await, 403, "REAUTHENTICATION_REQUIRED");
     }
     assert_eq!(app.table(), table);
-    // The impersonation can make all other changes, and can even revoke a key. The user's own
-    // session can also make the changes that the impersonation cannot make.
+    // The impersonation can make all other changes, and can even revoke a key. The user's session
+    // can also make the changes that the impersonation cannot make.
     assert_eq!(support.patch(ME, json!({ "display_name": "Ada" })).await.status(), 200);
     assert_eq!(support.patch(&key_path, json!({ "revoked": true })).await.status(), 200);
     assert_eq!(own.patch(ME, json!({ "totp_secret_base64": SECRET })).await.status(), 200);

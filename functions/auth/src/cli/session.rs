@@ -33,8 +33,8 @@ impl LiveSession {
         Ok(Self::read(app, project, claim.user_id, claim.session_id).await?.ok_or(KnownError::InvalidRefreshToken)?)
     }
 
-    /// Finds the session that `of` refers to, if it is live and the user's credentials are
-    /// unchanged.
+    /// Finds the session to which `of` refers, if the session is live and the user's credentials
+    /// are unchanged.
     pub(crate) async fn find(app: &App, project: &Project, of: SessionRef) -> Result<Option<Self>, store::Error> {
         let signed = Self::read(app, project, of.user_id, of.session_id).await?;
         Ok(signed.filter(|signed| signed.row.user.credential_epoch == of.epoch))
@@ -51,14 +51,14 @@ impl LiveSession {
     }
 
     /// Whether the session may be attached to a sign-in, so that a browser can take it over. Only
-    /// sessions of anonymous users may be attached, and impersonations may not, because they would
-    /// then last longer.
+    /// sessions of anonymous users may be attached. Impersonations may not be attached, because
+    /// they would then last longer.
     pub(crate) fn may_be_attached(&self) -> bool {
         self.row.user.is_anonymous && !self.session.is_impersonation
     }
 
-    /// Rejects users restricted by an administrator, and users without a required second factor,
-    /// because a tool cannot set up a second factor.
+    /// Rejects users whom an administrator has restricted. Also rejects users without a required
+    /// second factor, because a tool cannot set up a second factor.
     pub(crate) fn check_unrestricted(&self, project: &Project) -> Result<(), KnownError> {
         let user = &self.row.user;
         let by_administrator = user.restriction.as_ref().map(|_| RestrictedReason::RestrictedByAdministrator);

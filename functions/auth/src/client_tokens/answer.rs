@@ -15,13 +15,13 @@ pub struct ClientTokens {
     pub(crate) access_token: String,
     #[schema(example = "Bearer")]
     pub(crate) token_type: &'static str,
-    /// How long the access token is valid, in seconds.
+    /// The lifetime of the access token, in seconds.
     pub(crate) expires_in: u64,
     /// The scopes of the access token, separated by spaces.
     #[schema(value_type = String, example = "openid email")]
     pub(crate) scope: ScopeText,
-    /// Issued if the session has the scope `offline_access`. It replaces the refresh token in the
-    /// request.
+    /// Issued if the session has the scope `offline_access`. This token replaces the refresh token
+    /// in the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) refresh_token: Option<String>,
     /// With the scope `openid`.
@@ -38,7 +38,7 @@ impl Serialize for ScopeText {
     }
 }
 
-/// The response of the token endpoint, which also serves the project's own keys.
+/// The response of the token endpoint, which also serves the keys of the project.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub enum AnyTokens {

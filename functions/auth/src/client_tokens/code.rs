@@ -1,6 +1,6 @@
 //! Redeems authorization codes. A code belongs to one client, one redirect URI and one PKCE
-//! challenge, and works only once. A second use means that the code was stolen, so the session
-//! started by the first use ends (RFC 6749 §4.1.2). If the user's credentials or the grant change
+//! challenge. It works only once. A second use means that the code was stolen, so the session that
+//! the first use started ends (RFC 6749 §4.1.2). If the user's credentials or the grant change
 //! while the code is redeemed, the new session ends when it is first used.
 
 use errors::{Error, KnownError};
@@ -36,8 +36,8 @@ pub(crate) struct Redemption {
 }
 
 impl Redemption {
-    /// The keys of the items to read together with the client: the code, its user, and the user's
-    /// grant.
+    /// The keys of the items to read together with the client, which are the code, the user, and
+    /// the user's grant.
     pub(crate) fn keys(&self, project: &ProjectId, client: OauthClientId) -> Vec<Key> {
         let Some(user) = user_code::user_of(&self.code) else { return Vec::new() };
         vec![code_key(project, &self.code), user_key(project, user), grant_key(project, user, OauthGrant::id(client))]
@@ -50,7 +50,8 @@ impl Redemption {
             limits::unknown_token(app, &project.id, place).await?;
             return Err(invalid());
         };
-        // A code of another client stays usable, because that client did nothing wrong.
+        // If another client sends the code, the code stays usable, because its client did nothing
+        // wrong.
         if stored.client_id != client.id {
             limits::unknown_token(app, &project.id, place).await?;
             return Err(invalid());
@@ -97,8 +98,8 @@ impl Redemption {
     }
 }
 
-/// The session that a code starts, and the session's refresh token if the client gets one. The
-/// session ends no later than the one in which the user granted access.
+/// The session that a code starts, and the refresh token of the session if the client gets one. The
+/// session does not outlast the session in which the user granted access.
 fn started(scope: Scope<'_>, client: &OauthClient, stored: &ClientCode, user: &User, begun: &Session) -> (Session, Option<RefreshToken>) {
     let Scope { app, project, place } = scope;
     let now = app.clock.now();

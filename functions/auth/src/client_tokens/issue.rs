@@ -22,7 +22,7 @@ pub(crate) struct Issue<'a> {
     pub(crate) session: &'a Session,
     /// The nonce of the request that started the session.
     pub(crate) nonce: Option<String>,
-    /// The scopes of the access token, if they are narrower than those of the session.
+    /// The scopes of the access token, if the client requests fewer scopes than the session has.
     pub(crate) narrowed: Option<Scopes>,
 }
 

@@ -20,12 +20,13 @@ pub(crate) struct ClientToken {
     pub(crate) user: User,
     pub(crate) session: Session,
     pub(crate) client: ClientSession,
-    /// When an access token expires, in seconds since the Unix epoch. `None` for a refresh token.
+    /// The time when an access token expires, in seconds since the Unix epoch. `None` for a refresh
+    /// token.
     pub(crate) expires_at: Option<i64>,
 }
 
 impl ClientToken {
-    /// Finds the token, if it belongs to this client and is still valid.
+    /// Finds the token if the token belongs to this client and is still valid.
     pub(crate) async fn find(app: &App, project: &Project, client: &OauthClient, text: &str) -> Result<Option<Self>, Error> {
         let refresh = RefreshToken::parse(text);
         let (user, session, expires_at) = match &refresh {

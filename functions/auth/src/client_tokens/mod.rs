@@ -1,4 +1,4 @@
-//! Modules shared by the endpoints for OAuth clients.
+//! Modules that the endpoints for OAuth clients share.
 
 pub(crate) mod answer;
 pub(crate) mod code;

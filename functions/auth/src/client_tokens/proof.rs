@@ -1,5 +1,5 @@
-//! Authenticates OAuth clients (RFC 6749 §3.2.1). The project, the client and all items named in
-//! the request are read in one round trip.
+//! Authenticates OAuth clients (RFC 6749 §3.2.1). The project, the client and all items that the
+//! request names are read in one round trip.
 
 use api::http::client::Caller;
 use api::product::input::ProjectPath;
@@ -32,7 +32,7 @@ impl ClientCredentials {
     }
 }
 
-/// An authenticated client, and the items read together with it.
+/// An authenticated client, and the items that were read together with it.
 pub(crate) struct ProvedClient {
     pub(crate) project: Project,
     pub(crate) client: OauthClient,

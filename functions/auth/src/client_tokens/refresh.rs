@@ -25,10 +25,12 @@ use crate::client_tokens::answer::ClientTokens;
 use crate::client_tokens::code::key_of_session;
 use crate::client_tokens::issue::Issue;
 
-/// How often a request that has lost the race to replace the token reads the session again.
+/// The number of times that a request reads the session again after it has lost the race to replace
+/// the token.
 const ATTEMPTS: usize = 3;
 
-/// The keys of the items to read together with the client: session, user and grant.
+/// The keys of the items to read together with the client, which are the session, the user and the
+/// grant.
 pub(crate) fn keys(project: &ProjectId, client: OauthClientId, token: &RefreshToken) -> Vec<Key> {
     vec![key_of_session(project, token), user_key(project, token.user_id), grant_key(project, token.user_id, OauthGrant::id(client))]
 }
@@ -91,7 +93,7 @@ pub(crate) async fn refresh(
     Err(Error::conflict())
 }
 
-/// Replaces the refresh token; returns `None` if another request was faster.
+/// Replaces the refresh token. `None` if another request was faster.
 async fn rotate(
     scope: Scope<'_>,
     session: &Session,
@@ -121,14 +123,14 @@ async fn note_use(scope: Scope<'_>, user: &User, session: &Session) -> Result<()
     Ok(())
 }
 
-/// The scopes of one access token, which may be fewer than the session's (RFC 6749 §6).
+/// The scopes of one access token, which may have fewer scopes than the session (RFC 6749 §6).
 fn narrow(text: &str, granted: &Scopes) -> Result<Scopes, KnownError> {
     let scopes = Scopes::parse(text).map_err(|_| KnownError::OauthScopeNotGranted)?;
     if scopes.are_within(granted) && !scopes.is_empty() { Ok(scopes) } else { Err(KnownError::OauthScopeNotGranted) }
 }
 
-/// Ends the access that a stolen token gives: the grant with all its sessions or, for a first-party
-/// client, this session. The user is notified in the same transaction.
+/// Ends the access that a stolen token gives. This is the grant with all its sessions. For a
+/// first-party client, it is only this session. The user is notified in the same transaction.
 async fn end_stolen(scope: Scope<'_>, client: &OauthClient, user: UserId, session: &Session) -> Result<(), Error> {
     let Scope { app, project, place } = scope;
     optimistic!(|_| {

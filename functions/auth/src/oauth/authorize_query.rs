@@ -9,11 +9,11 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use wire::problem::Problems;
 
-/// The maximum size of the list of additional scopes, in bytes. It is limited because every flow
-/// stores the list, and anyone can begin flows.
+/// The maximum size of the list of additional scopes, in bytes. The size is limited because every
+/// flow stores the list, and anyone can begin flows.
 const MAX_SCOPE: usize = 4096;
 
-/// Unknown parameters are ignored, because other SDK versions send additional ones.
+/// Unknown parameters are ignored, because other SDK versions send additional parameters.
 #[wire::optional]
 #[derive(Deserr, ToSchema)]
 pub struct AuthorizeQuery {
@@ -21,16 +21,16 @@ pub struct AuthorizeQuery {
     pub(crate) client_id: String,
     /// A publishable client key, or `__stack_public_client__`.
     pub(crate) client_secret: String,
-    /// The URL at which the app receives the code. It must be on a trusted domain.
+    /// The URL at which the app receives the code. The URL must be on a trusted domain.
     pub(crate) redirect_uri: RedirectUrl,
     /// The scope; always `legacy`.
     pub(crate) scope: String,
-    /// Returned to the app unchanged.
+    /// The value is returned to the app unchanged.
     pub(crate) state: String,
     #[deserr(rename = "grant_type")]
     #[schema(rename = "grant_type")]
     pub(crate) _grant_type: CodeGrant,
-    /// The PKCE challenge, 43 characters (RFC 7636 §4.2).
+    /// The PKCE challenge, which has 43 characters (RFC 7636 §4.2).
     pub(crate) code_challenge: String,
     #[deserr(rename = "code_challenge_method")]
     #[schema(rename = "code_challenge_method")]
@@ -42,9 +42,9 @@ pub struct AuthorizeQuery {
     #[deserr(rename = "type")]
     pub(crate) r#type: Option<PurposeParam>,
     /// An access token. Required for `link`. If the token belongs to an anonymous user who signs
-    /// up, that user becomes an ordinary user with the provider account.
+    /// up, this user becomes an ordinary user with the provider account.
     pub(crate) token: Option<String>,
-    /// Scopes to request from the provider in addition to those for signing in.
+    /// Scopes to request from the provider in addition to the scopes for signing in.
     pub(crate) provider_scope: Option<String>,
     pub(crate) error_redirect_uri: Option<RedirectUrl>,
     /// An older name for `error_redirect_uri`.

@@ -6,8 +6,8 @@ use flows::limits;
 use model::project::{ApiKey, KeyKind};
 use wire::id::ProjectId;
 
-/// The project that a client id names: the project's id, optionally followed by `#main`, the name
-/// of its only branch.
+/// The project that a client id names. The client id is the project's id, optionally followed by
+/// `#main`, which is the name of the project's only branch.
 pub(crate) fn client_project(client_id: &str) -> Option<ProjectId> {
     let id = client_id.strip_suffix("#main").unwrap_or(client_id);
     ProjectId::parse(id).ok()

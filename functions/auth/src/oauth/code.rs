@@ -16,7 +16,7 @@ pub(crate) fn url(redirect_uri: &RedirectUrl, code: &SecretString, state: &str) 
     url
 }
 
-/// Ends the session of a code that was already redeemed, because a second use means that the code
+/// Ends the session of a code that was redeemed earlier, because a second use means that the code
 /// was stolen. Returns the error for the request that used the code again.
 pub(crate) async fn revoke(app: &App, project: &Project, stored: &AuthorizationCode) -> Error {
     let ended = match stored.session_id {

@@ -1,16 +1,17 @@
 //! Access tokens of connected accounts (OpenID Connect Core §12, RFC 6749 §6). The caller gets the
-//! stored token, or a new token from the provider if the stored one has expired, is about to
-//! expire, or has failed according to the caller (`refresh=true`).
+//! stored token or a new token from the provider. A new token is requested if the stored token has
+//! expired, is about to expire, or has failed according to the caller (`refresh=true`).
 //!
-//! A provider may revoke a token at any time. So a token is returned only if the provider has
-//! issued or accepted it within the last five minutes. Otherwise, the provider is asked first. If
-//! the caller reports a failed token, the provider's response is reused for 30 seconds, so that
-//! repeated reports do not burden the provider.
+//! A provider may revoke a token at any time. The operation therefore returns a token only if the
+//! provider has issued or accepted it within the last five minutes. Otherwise, the operation first
+//! asks the provider about the token. If the caller reports a failed token, the provider's response
+//! is reused for 30 seconds, so that repeated reports do not burden the provider.
 //!
 //! Only one request at a time refreshes the tokens of an account. Meanwhile, other requests return
-//! the stored token or, if it has expired or failed, wait for the new one. Tokens are flagged as
-//! revoked only if the provider permanently refuses the refresh token, or no longer accepts an
-//! access token that came without a refresh token. After any other failure, the tokens are kept.
+//! the stored token. If it has expired or failed, they wait for the new token. Tokens are marked as
+//! revoked only in two cases. Either the provider permanently refuses the refresh token, or the
+//! provider no longer accepts an access token that came without a refresh token. After any other
+//! failure, the tokens are kept.
 
 use std::time::Duration;
 
@@ -42,11 +43,11 @@ use crate::oauth::flow::misconfigured;
 use crate::oauth::provider_client;
 use crate::oauth::sealed_tokens::TokenSealer;
 
-/// The time during which only one request may refresh the tokens. It exceeds the time that the
+/// The time during which only one request may refresh the tokens. This time is longer than the
 /// request's calls to the provider take.
 const LEASE: SignedDuration = SignedDuration::from_secs(25);
-/// How many times, and at what interval, a request reads the tokens while another request refreshes
-/// them.
+/// The number of times that a request reads the tokens while another request refreshes them, and
+/// the interval between the reads.
 const LOOKS: u32 = 40;
 const INTERVAL: Duration = Duration::from_millis(200);
 /// The errors of the operations that return a token.
@@ -83,7 +84,7 @@ pub struct ProviderAccessToken {
 pub(crate) struct RequestedAccount<'a> {
     pub(crate) user: UserRef,
     pub(crate) provider_id: &'a str,
-    /// The account's id at the provider. `None` for the user's first connected account at that
+    /// The account's id at the provider. `None` means the user's first connected account at the
     /// provider.
     pub(crate) account_id: Option<&'a str>,
     /// The scopes that the token must have, separated by spaces. `None` if no particular scopes are
@@ -93,13 +94,13 @@ pub(crate) struct RequestedAccount<'a> {
     pub(crate) has_failed: bool,
 }
 
-/// The user named in the request; `None` if that user does not exist.
+/// The user whom the request names. `None` if this user does not exist.
 pub(crate) async fn user(access: &Access<Client>, named: UserRef) -> Result<Option<User>, Error> {
     Ok(accounts::read(access, access.user_id(named)?).await?.map(|row| row.user))
 }
 
-/// An access token for the named connected account of the user or, if no account is named, for the
-/// first one at the provider.
+/// An access token for the connected account that the request names. If the request names no
+/// account, the token is for the user's first account at the provider.
 pub(crate) async fn access_token(
     access: &Access<Client>,
     headers: &HeaderMap,
@@ -150,8 +151,8 @@ impl Connection<'_> {
             self.check(&tokens, scope)?;
             let now = clock.now();
             let lives = tokens.lives(SignedDuration::ZERO, now);
-            // If another request has obtained a new token in the meantime, the new token is not the
-            // one that failed.
+            // If another request has obtained a new token in the meantime, the caller's report is
+            // about an older token.
             let was_named = has_failed && first.get_or_insert_with(|| tokens.access.clone()) == &tokens.access;
             let last = tokens.recent_report(now).filter(|_| was_named);
             let report = was_named.then_some(Report { at: now, is_settled: last.is_some() });
@@ -209,8 +210,8 @@ impl Connection<'_> {
         Ok(())
     }
 
-    /// Whether the provider still accepts the access token; `None` if the provider offers no way to
-    /// check. Without a clear response, the token counts as accepted.
+    /// Whether the provider still accepts the access token. `None` if the provider has no endpoint
+    /// for checking it. Without a clear response, the token counts as accepted.
     async fn accepts(&self, tokens: &ProviderTokens, was_named: bool) -> Result<Option<bool>, Error> {
         let accepts = self.peer()?.accepts(&self.open(tokens)?).await;
         if matches!(accepts, Ok(Some(true))) && (was_named || tokens.expires_at.is_some()) {
@@ -250,7 +251,8 @@ impl Connection<'_> {
         }
     }
 
-    /// Flags tokens that the provider no longer accepts, unless another flow has replaced them.
+    /// Marks tokens that the provider no longer accepts, unless another flow has replaced the
+    /// tokens.
     async fn revoked(&self, old: &ProviderTokens) -> Result<KnownError, Error> {
         let flagged = ProviderTokens { is_revoked: true, refreshing_until: None, ..old.clone() };
         self.access.app.store.replace_tokens(self.token_key(), old, &flagged).await?;
@@ -287,7 +289,7 @@ impl Connection<'_> {
         last_report: Option<Report>,
     ) -> Result<SecretString, Error> {
         // A provider that does not rotate refresh tokens may omit the refresh token (RFC 6749 §6).
-        // In that case, the old refresh token is kept, sealed with the current secret.
+        // In this case, the old refresh token is kept and sealed with the current secret.
         let refresh = new.refresh_token.as_ref().unwrap_or(refresh);
         // If the response names no scope, the refresh token's scope applies (RFC 6749 §6).
         let scope = old.refresh_scope.as_ref().unwrap_or(&old.scope).clone();
@@ -302,9 +304,9 @@ impl Connection<'_> {
 #[deserr(deny_unknown_fields)]
 pub struct TokenQuery {
     /// Whether to report that the last token failed at the provider. The provider is then asked for
-    /// a new token or, if it issued no refresh token, whether it still accepts the stored token.
-    /// For 30 seconds after such a request, further reports about the new token lead to a single
-    /// request to the provider, whose result is reused.
+    /// a new token. If it issued no refresh token, it is asked whether it still accepts the stored
+    /// token. For 30 seconds after such a request, further reports about the new token lead to only
+    /// one request to the provider. The result of this request is reused.
     refresh: Flag,
 }
 

@@ -14,9 +14,9 @@ use crate::sign_in::required_teams;
 
 /// The number of seconds that a device waits between polls.
 pub(crate) const INTERVAL_SECONDS: u32 = 5;
-/// The minimum interval between polls. A device that polls sooner has to slow down. It is one
-/// second shorter than the announced interval, because the network may delay one poll more than the
-/// next.
+/// The minimum interval between polls. A device that polls sooner is told to slow down. The minimum
+/// is one second shorter than the announced interval, because the network may delay one poll more
+/// than the next poll.
 const MIN_INTERVAL: SignedDuration = SignedDuration::from_secs(4);
 
 /// A poll for the tokens of a device.
@@ -32,7 +32,7 @@ impl Poll {
         cli_sign_in::sign_in_key(project, &login_code(&self.0).digest())
     }
 
-    /// The tokens, once a user has confirmed.
+    /// The tokens, if a user has confirmed the sign-in.
     pub(crate) async fn exchange(&self, scope: Scope<'_>, stored: Option<CliSignIn>) -> Result<Tokens, Error> {
         let Scope { app, project, .. } = scope;
         match poll(scope, &self.0, stored.as_ref()).await? {

@@ -43,16 +43,17 @@ pub struct TokenRequest {
     pub(crate) grant_type: String,
     /// The project's id. Absent if the request uses HTTP Basic.
     pub(crate) client_id: String,
-    /// A publishable client key or, with `client_credentials`, a server key, which is required. If
-    /// the project requires no client key, this can be omitted or be `__stack_public_client__`.
+    /// A publishable client key. With `client_credentials`, a server key is required instead. If
+    /// the project requires no client key, this field can be omitted or be
+    /// `__stack_public_client__`.
     pub(crate) client_secret: Option<String>,
     /// Required with `refresh_token`.
     pub(crate) refresh_token: Option<String>,
     /// Required with `authorization_code`.
     pub(crate) code: Option<String>,
-    /// The redirect URI from the start of the flow, required with `authorization_code`.
+    /// The redirect URI from the start of the flow. It is required with `authorization_code`.
     pub(crate) redirect_uri: Option<RedirectUrl>,
-    /// The PKCE verifier (RFC 7636 §4.5), required with `authorization_code`.
+    /// The PKCE verifier (RFC 7636 §4.5). It is required with `authorization_code`.
     pub(crate) code_verifier: Option<String>,
     /// Required with `urn:ietf:params:oauth:grant-type:device_code`.
     pub(crate) device_code: Option<String>,
@@ -64,7 +65,7 @@ pub struct TokenRequest {
 pub(crate) enum TokenGrant {
     AuthorizationCode,
     RefreshToken,
-    /// The secret is a server key; there is no user.
+    /// The secret is a server key, and there is no user.
     ClientCredentials,
     /// RFC 8628 §3.4.
     #[serde(rename = "urn:ietf:params:oauth:grant-type:device_code")]
@@ -72,11 +73,11 @@ pub(crate) enum TokenGrant {
     DeviceCode,
 }
 
-/// Why no token was issued.
+/// The reason why no token was issued.
 pub enum TokenError {
     Refused(Error),
     /// The endpoint does not support the grant type. Other endpoints return a schema error for an
-    /// unknown value, but OAuth has a separate error code.
+    /// unknown value, but OAuth has a separate error code for this case.
     UnsupportedGrantType(Error),
 }
 
@@ -189,7 +190,7 @@ pub(crate) async fn exchange(app: &App, caller: &Caller, body: TokenRequest, rou
         .map(|secret| SecretString::from(secret.to_owned()));
     let granted = grant.iter().flat_map(|grant| grant.keys(&project_id, caller.device.as_ref()));
     let claim = Claim::from_client(project_id.clone(), secret.as_ref());
-    // A machine's key grants more than a client key, so it is always read.
+    // A machine's key grants more than a client key, so the key is always read.
     let lookup = app.proofs.look_up(claim, grant.is_some() && !caller.is_own_page, app.clock.now());
     let items = app.store.get_many(lookup.keys().chain(granted)).await?;
     let Some(proof) = lookup.proof(&items)? else {

@@ -1,7 +1,7 @@
-//! The second half of an OAuth flow. It consumes the state, exchanges the provider's code for an
-//! account, finds or creates the account's user, and sends the user back to the app with an
-//! authorization code or an error. This module also creates the state, the redirect URI and the
-//! cookie that the first half sends to the provider and the browser.
+//! The second half of an OAuth flow. This half invalidates the state, exchanges the provider's code
+//! for an account, and finds or creates the account's user. It then sends the user back to the app
+//! with an authorization code or an error. This module also creates the state, the redirect URI and
+//! the cookie that the first half sends to the provider and the browser.
 
 use api::http::Json;
 use api::http::client::Caller;
@@ -50,10 +50,11 @@ pub(crate) fn callback(app: &App, provider_id: &str) -> String {
 }
 
 /// The cookie that the callback expects. Some providers post their response across sites, so the
-/// cookie needs `SameSite=None`. In development, without TLS, it has `SameSite=Lax`. The cookie is
-/// sent only with callbacks, because any page can make a browser begin many flows, whose cookies
-/// would make other requests too large. Its name is short, so that callbacks do not become too
-/// large either. A browser keeps 180 cookies per domain, and API Gateway accepts 10 KB of headers.
+/// cookie needs `SameSite=None`. In development, without TLS, the cookie has `SameSite=Lax`. The
+/// cookie is sent only with callbacks. The reason is that any page can make a browser begin many
+/// flows, and the cookies of these flows would make other requests too large. The name of the
+/// cookie is short, so that callbacks do not become too large either. A browser keeps 180 cookies
+/// per domain, and API Gateway accepts 10 KB of headers.
 pub(crate) fn cookie(app: &App, state: &SecretString, life: SignedDuration) -> String {
     let rest = if app.settings.development { "SameSite=Lax" } else { "Secure; SameSite=None" };
     let path = Url::parse(&callback(app, "")).map_or_else(|_| "/".to_owned(), |url| url.path().to_owned());
@@ -96,8 +97,9 @@ pub(crate) async fn finish(app: &App, caller: &Caller, headers: &HeaderMap, prov
     response
 }
 
-/// Consumes the authorization of a state and reads the state's project, in one round trip. `None`
-/// if either does not exist, or the authorization belongs to another project.
+/// Invalidates the authorization of a state and reads the state's project, in one round trip.
+/// `None` if the authorization or the project does not exist, or if the authorization belongs to
+/// another project.
 async fn take(app: &App, caller: &Caller, state: &SecretString) -> Result<Option<(Authorization, Project)>, Error> {
     let Some(project) = project_of(state.expose_secret()) else { return Ok(None) };
     let counting = RequestCount::by_place(app, &project, Limit::Code, &caller.place);
@@ -166,7 +168,7 @@ fn code_of<'a>(provider: &OAuthProvider, answer: &'a ProviderAnswer) -> Result<&
         Some(Identity::Api(_)) => None,
         None => provider.issuer.as_deref(),
     };
-    // RFC 9207 §2.4: another issuer in the response means a mix-up attack.
+    // Another issuer in the response means a mix-up attack (RFC 9207 §2.4).
     if answer.iss.as_deref().zip(issuer).is_some_and(|(named, wanted)| named != wanted) {
         return Err(KnownError::InvalidAuthorizationCode);
     }
@@ -196,8 +198,8 @@ fn refusal(provider_id: &str, error: &str) -> KnownError {
     }
 }
 
-/// The error for users of a misconfigured provider. The reason, which may be quoted from the
-/// provider, is only logged.
+/// The error for users of a misconfigured provider. The reason may be quoted from the provider, and
+/// is only logged.
 pub(crate) fn misconfigured(provider_id: &str) -> KnownError {
     let reason = "see the service's log".to_owned();
     KnownError::OauthProviderMisconfigured { provider_id: provider_id.to_owned(), reason }
@@ -223,8 +225,8 @@ pub(crate) fn fault_error(provider_id: &str, fault: AnswerError) -> KnownError {
     }
 }
 
-/// Sends the user back with the error, to the redirect URI of the flow if it is trusted, and
-/// otherwise to the app's error URL. If neither URL is trusted, the error is returned in the
+/// Sends the user back with the error. The target is the redirect URI of the flow if it is trusted,
+/// and otherwise the app's error URL. If both URLs are untrusted, the error is returned in the
 /// response.
 fn refused(Scope { app, project, .. }: Scope<'_>, authorization: &Authorization, error: Error) -> Response {
     let rules = project.redirects(&app.settings.own_pages);
@@ -262,7 +264,8 @@ fn with(mut url: Url, name: &str, value: &str) -> Url {
     url
 }
 
-/// A 303, so that the browser does not post the form again to the next URL (RFC 9700 §4.12).
+/// The status is 303, so that the browser does not post the form again to the next URL (RFC 9700
+/// §4.12).
 fn see_other(url: Url) -> Response {
     let mut response = (StatusCode::SEE_OTHER, Json(json!({}))).into_response();
     let value = HeaderValue::from_str(url.as_str());

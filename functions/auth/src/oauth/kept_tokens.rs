@@ -1,6 +1,6 @@
-//! Stores the tokens that a provider issued in a flow, for apps that call the provider's API. They
-//! are stored when the flow's code is redeemed or, if a second factor is required, after that
-//! factor.
+//! Stores the tokens that a provider issued in a flow, for apps that call the provider's API. The
+//! tokens are stored when the flow's code is redeemed. If a second factor is required, they are
+//! stored after the second factor.
 
 use errors::Error;
 use flows::context::Scope;
@@ -32,7 +32,8 @@ pub(super) async fn renewal_writes(Scope { app, project, .. }: Scope<'_>, row: &
 }
 
 /// Stores the provider's tokens of a sign-in that was completed with the second factor. The sign-in
-/// has already succeeded, so a failure is only logged: the next sign-in stores its own tokens.
+/// has already succeeded, so a failure is only logged. The next sign-in stores the tokens that it
+/// gets.
 pub(crate) async fn store_completed(scope: Scope<'_>, attempt: &MfaAttempt) {
     let Some(new) = &attempt.new_tokens else { return };
     let Scope { app, project, .. } = scope;

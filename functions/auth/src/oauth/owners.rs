@@ -52,8 +52,8 @@ impl Owners {
     }
 
     /// Decides whether the account signs in its user, is linked to an existing user, or creates a
-    /// user. `flow_user` is the user to link the account to, or the anonymous user to upgrade, if
-    /// any.
+    /// user. `flow_user` is the user to whom the account is to be linked, or the anonymous user to
+    /// upgrade, if any.
     pub(crate) fn decide(
         &self,
         project: &Project,
@@ -93,8 +93,9 @@ pub(crate) fn attached(
     Ok((user, address.into_iter().chain(notices).collect()))
 }
 
-/// Gives the account of the user of `row`, whose email address is unverified, to the person who has
-/// proved the address through the provider. Returns the changed user and the writes of the change.
+/// The account of the user of `row` has an unverified email address. Gives the account to the
+/// person who has proved the address through the provider. Returns the changed user and the writes
+/// of the change.
 pub(crate) async fn taken_over(
     Scope { app, project, .. }: Scope<'_>,
     row: &UserRow,
@@ -103,8 +104,8 @@ pub(crate) async fn taken_over(
 ) -> Result<(User, Vec<Write>), Error> {
     let email = profile.email.as_ref().ok_or_else(Error::conflict)?;
     let mut user = row.user.clone();
-    // The person who proves the address may not be the one who created the account, so the proof
-    // counts as a stranger's.
+    // The person who proves the address may not be the person who created the account, so the proof
+    // counts as a stranger's proof.
     if user.prove(email, Prover::Stranger, app.entropy.uuid().into()) != Some(Proof::First) {
         return Err(Error::conflict());
     }

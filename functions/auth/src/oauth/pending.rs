@@ -1,5 +1,5 @@
 //! Makes the changes to existing users that wait until an authorization code is redeemed
-//! ([`PendingAccount`]), and links a provider account after the second factor.
+//! ([`PendingAccount`]). Also links a provider account after the second factor.
 
 use errors::{Error, KnownError};
 use flows::context::Scope;
@@ -44,7 +44,7 @@ pub(super) async fn made(scope: Scope<'_>, pending: &PendingAccount, row: &UserR
 }
 
 /// Links the provider account of a completed sign-in to the user, in a separate transaction. The
-/// sign-in has already succeeded, so a failure is only logged: the next sign-in with the account
+/// sign-in has already succeeded, so a failure is only logged. The next sign-in with the account
 /// tries again.
 pub(crate) async fn attach(scope: Scope<'_>, attempt: &MfaAttempt) {
     let Some(Attach { account, tokens }) = &attempt.to_attach else { return };

@@ -2,14 +2,15 @@
 //! is the user's id, so that the token endpoint can read the code and the user in one round trip.
 //! The second half is random.
 //!
-//! A code is bound to its project, redirect URI, PKCE challenge and the credential epoch of its
-//! user. If the flow links an account to a signed-in user, or upgrades an anonymous user, the code
-//! is also bound to the session in which the flow began. A code is valid for five minutes and works
-//! once. A second use means that the code was stolen. The session that the code started or took to
-//! another domain then ends (RFC 6749 §4.1.2, RFC 9700 §2.1.1). If the flow changes an existing
-//! user, the change is made when the code is redeemed. The exception is a provider account whose
-//! user was found by the account's email address. If a second factor is required, that account is
-//! linked only after the second factor. The provider's tokens are stored together with the change.
+//! A code is bound to its project, its redirect URI, its PKCE challenge and the credential epoch of
+//! its user. If the flow links an account to a signed-in user, or upgrades an anonymous user, the
+//! code is also bound to the session in which the flow began. A code is valid for five minutes and
+//! works once. A second use means that the code was stolen. The session that the code started or
+//! took to another domain then ends (RFC 6749 §4.1.2, RFC 9700 §2.1.1). If the flow changes an
+//! existing user, the change is made when the code is redeemed. A provider account whose user was
+//! found by the account's email address is an exception. If a second factor is required, this
+//! account is linked only after the second factor. The provider's tokens are stored together with
+//! the change.
 
 use errors::{Error, KnownError};
 use flows::App;
@@ -37,7 +38,7 @@ use crate::oauth::{handed_over, kept_tokens, pending};
 use crate::sign_in::tokens::NewSession;
 use crate::sign_in::{notice, required_teams, second_factor};
 
-/// Why a write did not redeem the code. `None` if the code was redeemed.
+/// The reason why a write did not redeem the code. `None` if the code was redeemed.
 fn failed(outcome: Result<Outcome, store::Error>) -> Result<Option<RedemptionRefusal>, Error> {
     Ok(Some(match outcome {
         Ok(Outcome::Done) => return Ok(None),
@@ -61,9 +62,9 @@ enum Next {
     SecondFactor(KnownError),
 }
 
-/// Why a code was not redeemed.
+/// The reason why a code was not redeemed.
 enum RedemptionRefusal {
-    /// The code has been redeemed already.
+    /// The code was redeemed earlier.
     Redeemed,
     /// The user or the stored provider tokens changed concurrently.
     Changed,
@@ -71,8 +72,8 @@ enum RedemptionRefusal {
     For(KnownError),
 }
 
-/// Checks that the code has not expired, that the user's credentials have not changed, and that a
-/// user who links an account is not restricted by an administrator or a sign-up rule.
+/// Checks that the code has not expired and that the user's credentials have not changed. Also
+/// checks that a user who links an account is not restricted by an administrator or a sign-up rule.
 fn check(app: &App, stored: &AuthorizationCode, row: &UserRow) -> Result<(), KnownError> {
     if stored.expires_at <= app.clock.now() || stored.epoch != row.user.credential_epoch {
         return Err(KnownError::InvalidAuthorizationCode);
@@ -84,7 +85,7 @@ fn check(app: &App, stored: &AuthorizationCode, row: &UserRow) -> Result<(), Kno
     Ok(())
 }
 
-/// A session started by redeeming a code.
+/// A session that was started by redeeming a code.
 struct RedeemedSession {
     session: Box<NewSession>,
     user: User,
@@ -102,8 +103,8 @@ pub(crate) struct Redemption {
 }
 
 impl Redemption {
-    /// Redeems a code for the tokens of a new session, or of the session that the code takes to
-    /// another domain.
+    /// Redeems a code for tokens. They are the tokens of a new session, or of the session that the
+    /// code takes to another domain.
     pub(crate) async fn redeem(self, scope: Scope<'_>, stored: Option<AuthorizationCode>, user: Option<UserRow>) -> Result<Tokens, Error> {
         let Scope { app, project, .. } = scope;
         if let Some(stored) = stored.as_ref().filter(|stored| stored.handed_over.is_some()) {
@@ -160,8 +161,9 @@ impl Redemption {
         })
     }
 
-    /// In one transaction, redeems the code, changes the code's user, and writes the session or, if
-    /// a second factor is required, the sign-in attempt. Returns the user after the change.
+    /// In one transaction, redeems the code, changes the code's user, and writes the session. If a
+    /// second factor is required, the sign-in attempt is written instead of the session. Returns
+    /// the user after the change.
     async fn write(
         &self,
         scope: Scope<'_>,
@@ -227,7 +229,7 @@ impl Redemption {
         Ok(Some(session.ok_or(KnownError::InvalidAuthorizationCode)?.limits()))
     }
 
-    /// Whether the caller knows the PKCE verifier, which shows that the caller began the flow.
+    /// Whether the caller knows the PKCE verifier. If so, the caller began the flow.
     fn verifies(&self, stored: &AuthorizationCode) -> bool {
         let shown = challenge(self.verifier.expose_secret());
         shown.as_bytes().ct_eq(stored.code_challenge.as_bytes()).into()

@@ -48,8 +48,9 @@ impl TokenSealer<'_> {
         Ok(self.app.sealer.open(&owner, sealed)?)
     }
 
-    /// The stored tokens, sealed in the same way as by [`Self::seal`]. `None` if they were issued
-    /// to another registration. Tokens stored by earlier versions name no registration.
+    /// The stored tokens, sealed in the same way as by [`Self::seal`]. `None` if the tokens were
+    /// issued to another registration. Tokens that were stored by earlier versions name no
+    /// registration.
     pub(crate) fn current(&self, stored: ProviderTokens) -> Result<Option<ProviderTokens>, Error> {
         let Self { app, project, provider, account } = self;
         if !project.config.issued(provider, &stored) {

@@ -16,10 +16,10 @@ pub struct Tokens {
     access_token: String,
     #[schema(example = "Bearer")]
     token_type: &'static str,
-    /// In seconds. For users, a fixed value for compatibility. The token itself contains its expiry
+    /// In seconds. For users, the value is fixed for compatibility. The token contains its expiry
     /// time.
     expires_in: u64,
-    /// `legacy` for a user. For a server key, the key's permissions, separated by spaces, or
+    /// `legacy` for a user. For a server key, the permissions of the key, separated by spaces, or
     /// `server` if the key is unlimited.
     #[schema(value_type = String, example = "legacy")]
     scope: Cow<'static, str>,
@@ -35,7 +35,7 @@ pub struct Tokens {
     after_callback_redirect_url: Option<String>,
 }
 
-/// A fixed number of seconds, for compatibility. The token itself contains its expiry time.
+/// The value is a fixed number of seconds, for compatibility. The token contains its expiry time.
 const EXPIRES_IN: u64 = 3599;
 
 impl Tokens {
@@ -61,7 +61,7 @@ impl Tokens {
         Self { refresh_token: Some(refresh_token), ..Self::from_refresh(access_token) }
     }
 
-    /// The tokens issued for a code.
+    /// The tokens that were issued for a code.
     pub(crate) fn from_code(access_token: String, refresh_token: String, code: AuthorizationCode) -> Self {
         let after = code.after_callback_redirect_url.map(|url| url.url().to_string());
         Self {

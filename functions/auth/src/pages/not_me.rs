@@ -9,19 +9,19 @@ use model::code::Code;
 use model::notice::NotMe;
 use store::link::Link;
 
-/// How the recipient can sign in to the account again.
+/// The way in which the recipient can sign in to the account again.
 pub(crate) enum WayBack {
-    /// With a link to set a new password, emailed to the recipient.
+    /// The recipient has received an email with a link for setting a new password.
     Emailed,
-    /// As usual, because no link can be sent if the project has no passwords or no page for setting
-    /// them.
+    /// The recipient signs in as usual. No link can be sent, because the project has no passwords
+    /// or no page for setting them.
     AsUsual,
-    /// Not with this email address, because it is not used for signing in or now belongs to another
-    /// user.
+    /// The recipient cannot use this email address, because it is not used for signing in or now
+    /// belongs to another user.
     Taken,
 }
 
-/// Finds the link of an email. If the link does not work, returns a page that explains why.
+/// Finds the link of an email. If the link is invalid, returns a page that explains why.
 pub(crate) async fn find(app: &App, caller: &Caller, code: &Code) -> Result<Result<Link<NotMe>, LinkPage>, Error> {
     link_page::find(app, caller, code, "Follow the link in a newer email, or choose “Forgot password?” where you sign in.").await
 }
@@ -60,7 +60,7 @@ pub(crate) fn used() -> LinkPage {
     )
 }
 
-/// The page to show if the project or account no longer exists, or the link is no longer valid
+/// The page for a project or account that no longer exists, or for a link that is no longer valid
 /// ([`Refusal`](model::notice::Refusal)).
 pub(crate) fn nothing_to_undo() -> LinkPage {
     let text = "The change has already been undone, or the address or account is no longer yours. If you cannot get into your account, \

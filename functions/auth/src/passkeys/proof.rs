@@ -1,8 +1,9 @@
-//! Checks the response of a passkey at sign-in, as a second factor, and at reauthentication.
+//! Checks the response of a passkey that is used to sign in, as a second factor, or to
+//! reauthenticate.
 //!
 //! One transaction redeems the challenge, records the use of the passkey and makes the writes that
-//! the response permits. So only one of several concurrent requests with the same response
-//! succeeds.
+//! the response permits. Only one of several concurrent requests with the same response can
+//! therefore succeed.
 
 use api::product::{Access, Client};
 use crypto::webauthn::client_data::Ceremony;
@@ -43,7 +44,7 @@ pub(crate) struct PasskeyProof<'a> {
     pub(crate) code: &'a Code,
     pub(crate) response: &'a Value,
     /// The attempt code of the sign-in, if the passkey is its second factor. The challenge must be
-    /// for that sign-in.
+    /// for this sign-in.
     pub(crate) attempt: Option<&'a Code>,
     /// The event that records a wrong response.
     pub(crate) failed: Event,
@@ -56,7 +57,7 @@ pub(crate) struct PasskeyUse {
     /// The user, with the use of the passkey recorded.
     pub(crate) user: User,
     pub(crate) assertion: Assertion,
-    /// When the passkey was registered.
+    /// The time when the passkey was registered.
     pub(crate) since: Timestamp,
 }
 
@@ -67,8 +68,8 @@ impl PasskeyProof<'_> {
         let (access, project) = (self.access, &self.access.project);
         let now = access.app.clock.now();
         let table = access.table(attempt);
-        // The user is read before the challenge. So if the user item already contains this use of
-        // the passkey, the challenge, which is read afterwards, has been redeemed.
+        // The user is read before the challenge. If the user item already contains this use of the
+        // passkey, the challenge has been redeemed, because the challenge is read later.
         let row = match claimed_user(self.response, owner) {
             Some(id) => table.user(&project.id, id).await?,
             None => None,
@@ -105,14 +106,14 @@ impl PasskeyProof<'_> {
         }
     }
 
-    /// Records that the authenticator may have been copied, and notifies the owner once, unless the
-    /// project has disabled notices about passkeys. `user` is the user of `row`, with the suspicion
-    /// recorded.
+    /// Records that the authenticator may have been copied, and notifies the owner once. The owner
+    /// is not notified if the project has disabled notices about passkeys. `user` is the user of
+    /// `row` after the suspicion was recorded.
     async fn suspect(&self, row: &UserRow, user: User) -> Error {
         let refused = || KnownError::PasskeyAuthenticationFailed { message: Refusal::Cloned.to_string() }.into();
         let told = async {
             // The signature count also fails to increase if another request has just used this
-            // response. In that case, the challenge has been redeemed, and reading it fails.
+            // response. In this case, the challenge has been redeemed, and reading it fails.
             self.challenge(&self.access.app.store).await?;
             if user == row.user {
                 let store = &self.access.app.store;
@@ -133,7 +134,7 @@ impl PasskeyProof<'_> {
 }
 
 impl PasskeyUse {
-    /// The authentication methods proved by the response (RFC 8176).
+    /// The authentication methods that the response proves (RFC 8176).
     pub(crate) fn amr(&self, project: &Project) -> Vec<Amr> {
         let is_two_factors = project.config.passkeys.is_two_factors(self.assertion.is_user_verified);
         [Amr::Pop].into_iter().chain(is_two_factors.then_some(Amr::Mfa)).collect()

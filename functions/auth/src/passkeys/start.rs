@@ -1,4 +1,4 @@
-//! Starts a ceremony: returns the options for the browser, and a code to send back with the
+//! Starts a ceremony. Returns the options for the browser, and a code to send back with the
 //! browser's response.
 
 use api::product::{Access, Client};
@@ -22,11 +22,12 @@ pub struct StartedCeremony {
     /// `parseRequestOptionsFromJSON`). Published SDKs replace the relying party id.
     #[schema(value_type = Object)]
     options_json: Value,
-    /// A code of 45 characters, to send back with the browser's response.
+    /// A code of 45 characters, which must be sent back with the browser's response.
     code: String,
 }
 
-/// Checks that the project offers passkeys and configures the requested relying party id.
+/// Checks that the project offers passkeys, and that its settings contain the requested relying
+/// party id.
 pub(crate) fn check(access: &Access<Client>, rp_id: Option<&str>, route: &Route) -> Result<(), KnownError> {
     let settings = &access.project.config.passkeys;
     if !settings.enabled {

@@ -1,10 +1,10 @@
-//! The email about a sign-in from a new place, sent in projects that enable it. It is sent only to
-//! verified addresses.
+//! The email about a sign-in from a new place, which is sent in projects that enable it. It is sent
+//! only to verified addresses.
 //!
 //! The email is written together with the session. Known places are the places of the user's newest
-//! stored sessions, including ended ones. No email is sent if none of these sessions has a place,
-//! as at the first sign-in of an account. In projects that enable the email, the sign-in of a user
-//! who has an address to notify costs one more query.
+//! stored sessions, including ended sessions. No email is sent if none of these sessions has a
+//! place, as at the first sign-in of an account. In projects that enable the email, a sign-in costs
+//! one more query if the user has an address to notify.
 
 use flows::App;
 use flows::email::notice;
@@ -17,7 +17,7 @@ use store::Write;
 const SESSIONS: usize = 50;
 
 /// Like [`write`], but writes no emails if the sign-in gives the account a new owner, because the
-/// earlier sessions are the previous owner's. `before` is the user before the sign-in, or `None`
+/// earlier sessions belong to the previous owner. `before` is the user before the sign-in. `None`
 /// for a new user.
 pub(crate) async fn unless_new_owner(
     app: &App,

@@ -11,8 +11,8 @@ use store::user::password::Guess;
 
 /// Checks the password, and counts it as wrong unless the returned attempt permits the change.
 ///
-/// These guesses are counted separately from those at sign-in, because someone who stole a session
-/// guesses here, while strangers guess there.
+/// These guesses are counted separately from guesses at sign-in. Guesses here come from someone who
+/// stole a session, while guesses at sign-in come from strangers.
 pub(crate) async fn prove<'a>(
     failures: &'a Failures<'_>,
     access: &Access<Client>,

@@ -1,9 +1,9 @@
 //! Finds out which of a user's teams require a second factor. Memberships are separate items that
-//! are not read when a request is authenticated. So the teams that require a second factor are
-//! recorded in the user's item when the user joins such a team and, in this module, when the user
-//! signs in or refreshes a token. Users with an authenticator app are included, because the app may
-//! be removed. This costs a read only in projects with such teams, and a write only if the user's
-//! teams have changed.
+//! are not read when a request is authenticated. The teams that require a second factor are
+//! therefore recorded in the user's item. This happens when the user joins such a team and, in this
+//! module, when the user signs in or refreshes a token. Users with an authenticator app are
+//! included, because the app may be removed. Recording the teams costs a read only in projects with
+//! such teams, and a write only if the user's teams have changed.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,8 @@ use store::Error;
 use store::user::{self, UserRow};
 use wire::id::{TeamId, UserId};
 
-/// The user's teams that require a second factor. `None` if no team of the project requires one.
+/// The user's teams that require a second factor. `None` if no team of the project requires a
+/// second factor.
 async fn read(app: &App, project: &Project, user: UserId) -> Result<Option<BTreeSet<TeamId>>, Error> {
     let teams = &project.config.second_factor.required_of_teams;
     if teams.is_empty() {
@@ -47,8 +48,8 @@ pub(crate) async fn note(app: &App, project: &Project, row: &mut UserRow) -> Res
     Ok(())
 }
 
-/// Reads and records the teams of a user who is signing in. It is called after the sign-in is
-/// written and before the access token is created.
+/// Reads and records the teams of a user who is signing in. This function is called after the
+/// sign-in is written and before the access token is created.
 pub(crate) async fn renew(app: &App, project: &Project, user: &mut User) -> Result<(), Error> {
     let teams = read(app, project, user.id).await?;
     if teams.is_none_or(|teams| teams == user.second_factor_teams) {

@@ -1,5 +1,5 @@
-//! Codes of the second factor, from the authenticator app or from the set of recovery codes, at
-//! sign-in and as a new proof.
+//! Codes of the second factor, which come from the authenticator app or from the set of recovery
+//! codes. They are used at sign-in and as a new proof.
 //!
 //! The field for the app's code accepts both kinds, so that recovery codes also work on pages that
 //! have no field for them. Wrong codes of both kinds count towards one limit.
@@ -22,7 +22,7 @@ use wire::typed::typed;
 /// The maximum number of attempts if the account changes concurrently.
 const MAX_ATTEMPTS: u32 = 5;
 
-/// The errors of operations that accept a code of the second factor, or a passkey.
+/// The errors of operations that accept a code of the second factor or a passkey.
 pub(crate) const SECOND_FACTOR_ERRORS: &[ErrorCode] = &[
     ErrorCode::InvalidTotpCode,
     ErrorCode::InvalidRecoveryCode,
@@ -52,8 +52,8 @@ pub(crate) enum CorrectCode<'a> {
 }
 
 impl CorrectCode<'_> {
-    /// When the app that shows this code was added. `None` if that is unknown, and for a recovery
-    /// code.
+    /// The time when the app that shows this code was added. `None` if the time is unknown, and for
+    /// a recovery code.
     pub(crate) fn since(&self) -> Option<Timestamp> {
         match self {
             Self::App(app, _) => app.set_at,
@@ -75,8 +75,8 @@ impl SecondFactorCode {
         Self { typed, wrong: KnownError::InvalidRecoveryCode }
     }
 
-    /// When the credential to which the code may belong was added, if known. The credential is the
-    /// set of recovery codes or the oldest app.
+    /// The time when the credential to which the code may belong was added, if the time is known.
+    /// The credential is the set of recovery codes or the oldest app.
     pub(crate) fn since(&self, user: &User) -> Option<Timestamp> {
         match self.typed {
             TypedCode::App(_) => user.totp.as_ref()?.apps().map(|app| app.set_at).min()?,
@@ -169,8 +169,8 @@ impl SecondFactorCode {
     }
 }
 
-/// The user after using a recovery code. `None` if the user never had the code or has already used
-/// it.
+/// The user after a recovery code was used. `None` if the user never had the code or has already
+/// used it.
 fn used(access: &Access<Client>, user: &User, code: &HashedCode) -> Result<Option<User>, Error> {
     let (app, owner) = (&access.app, recovery::owner(&access.project.id, user.id));
     let Some(codes) = user.recovery_codes() else { return Ok(None) };

@@ -2,10 +2,10 @@
 //! §3.2.2).
 //!
 //! By default, the limit per email address ([`Failures`]) allows ten attempts every ten minutes,
-//! indefinitely. After a hundred consecutive failures, the account accepts no passwords until the
-//! password is replaced or the owner signs in another way. The owner gets an email. Nobody else can
-//! tell, because the response to a correct password is the same as to a wrong one and takes the
-//! same work.
+//! indefinitely. After a hundred consecutive failures, the account accepts no passwords. This ends
+//! when the password is replaced or the owner signs in in another way. The owner gets an email.
+//! Only the owner learns of this, because the responses to correct and wrong passwords are the same
+//! and take the same work.
 
 use api::product::{Access, Client};
 use errors::Error;
@@ -17,9 +17,9 @@ use model::trail::Event;
 use model::user::User;
 use store::user::password::{self, Guess};
 
-/// Counts a wrong password, which was already counted for the email address, also for the user with
-/// that address, if there is one. Attempts above the address's limit are not counted here, so a
-/// flood of them cannot close an account to passwords within minutes.
+/// Counts a wrong password for the user with the email address, if there is one. The password has
+/// already been counted for the address. Attempts above the address's limit are not counted here,
+/// so a flood of them cannot close an account to passwords within minutes.
 pub(crate) async fn count(access: &Access<Client>, failures: &Failures<'_>, user: Option<&User>) -> Result<(), Error> {
     let project = &access.project;
     let record = access.app.store.record_failure(user.map(|user| user.id), Event::SignInFailed);
@@ -29,7 +29,7 @@ pub(crate) async fn count(access: &Access<Client>, failures: &Failures<'_>, user
     if is_counted { Ok(()) } else { close(access, user).await }
 }
 
-/// Closes an account to passwords and tells the owner. Only one of several concurrent requests
+/// Closes an account to passwords, and notifies the owner. Only one of several concurrent requests
 /// closes the account, so the owner gets only one email.
 async fn close(access: &Access<Client>, user: &User) -> Result<(), Error> {
     let (app, now) = (&access.app, access.app.clock.now());

@@ -25,7 +25,7 @@ pub const ROUTE: Route = Route::post("content-mcp", "/mcp")
 
 /// The largest accepted body, in bytes.
 const MAX_BYTES: usize = 64 * 1024;
-/// How long clients may cache lists and resources, in milliseconds.
+/// The time for which clients may cache lists and resources, in milliseconds.
 const LIFE: u32 = 300_000;
 
 pub async fn handle(State(app): State<App>, received: JsonRequest<MAX_BYTES>) -> Reply {
@@ -70,8 +70,8 @@ fn capabilities() -> Value {
     json!({ "tools": {}, "resources": {}, "prompts": {} })
 }
 
-/// The reply to `initialize`, which clients of earlier revisions send to agree on a revision. It
-/// does not start a session.
+/// The reply to `initialize`, which clients of earlier revisions send to agree on a revision. The
+/// reply does not start a session.
 fn initialized(site_url: &str, call: &Call) -> Reply {
     let requested = call.params.get("protocolVersion").and_then(Value::as_str).unwrap_or_default();
     let version = REVISIONS.into_iter().find(|version| *version == requested).unwrap_or(SESSIONS);

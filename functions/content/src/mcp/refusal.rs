@@ -2,7 +2,7 @@
 
 use api::content::Problem;
 
-/// Why a call returns no data.
+/// The reason why a call returns no data.
 pub(super) enum Refusal {
     /// The call does not fit the method or the tool.
     Misused(String),

@@ -1,8 +1,8 @@
-//! The resources: the index of the site, its summary for models, and each post. Each resource is
-//! also a document of the site, and has the URL of that document. Replies of this operation are not
-//! cached, so the index and the summary end after [`SHOWN`] posts. They then state how many posts
-//! are left and where to find them. At their own URLs, the two documents are cached, so they can be
-//! 50 times as long.
+//! The resources, which are the index of the site, its summary for models, and each post. Each
+//! resource is also a document of the site, and has the URL of that document. Replies of this
+//! operation are not cached, so the index and the summary end after [`SHOWN`] posts. After the last
+//! post, they state how many posts are left and where to find these posts. At their own URLs, the
+//! two documents are cached, so they can be 50 times as long.
 
 use api::content::Problem;
 use flows::App;
@@ -15,8 +15,8 @@ use crate::published::{newest, portable_post, window};
 
 /// The maximum number of posts on a page of the list of resources.
 const POSTS: usize = 100;
-/// The maximum number of posts in a document. It is a multiple of 100, because lists that begin at
-/// such an offset are cached.
+/// The maximum number of posts in a document. The number is a multiple of 100, because lists that
+/// begin at such an offset are cached.
 const SHOWN: usize = 200;
 
 /// The documents that every site has, each with its name, title, description and renderer.

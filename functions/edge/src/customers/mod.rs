@@ -34,22 +34,22 @@ pub(crate) const CUSTOMER_ERRORS: &[ErrorCode] = &[
 pub(crate) enum CustomerType {
     User,
     Team,
-    /// A customer with an id chosen by the project. Requires server access.
+    /// A customer whose id was chosen by the project. Requires server access.
     Custom,
 }
 
-/// The customer named in a path.
+/// The customer that a path names.
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct CustomerPath {
     #[schema(inline)]
     customer_type: CustomerType,
-    /// A user's id or `me`, a team's id, or an id chosen by the project.
+    /// A user's id or `me`, a team's id, or an id that the project has chosen.
     customer_id: String,
 }
 
-/// Rejects clients, unless their user is the customer or an administrator of the team that is the
-/// customer. Custom customers require server access.
+/// Rejects clients unless their user is the customer. If the customer is a team, also admits
+/// clients whose user is an administrator of the team. Custom customers require server access.
 pub(crate) async fn check(access: &Access<Client>, path: &CustomerPath, route: &Route) -> Result<(), Error> {
     let own = limited_to(access)?;
     match path.customer_type {

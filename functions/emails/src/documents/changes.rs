@@ -1,4 +1,4 @@
-//! Code shared by the operations on email templates, themes and drafts.
+//! Code that the operations on email templates, themes and drafts share.
 
 use std::collections::HashSet;
 
@@ -41,11 +41,11 @@ pub struct DocumentView {
     subject_source: String,
     /// The body, as a MiniJinja template of HTML or MJML.
     html_source: String,
-    /// The same text as `html_source`, for published SDKs.
+    /// The text of `html_source` again, for published SDKs.
     tsx_source: String,
     /// The text part, as a MiniJinja template. `null` if the text is derived from the HTML.
     text_source: Option<String>,
-    /// `false` if there is no theme, `null` for the project's theme.
+    /// `false` if there is no theme, and `null` for the project's theme.
     theme_id: Option<Theme>,
     notification_category_name: Category,
 }
@@ -115,8 +115,8 @@ pub(crate) async fn create(access: &Access<Admin>, kind: DocumentKind, document:
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct DocumentsQuery {
-    /// 1 to 1,000. The default of 1,000 is more than a project has. A page also ends when it
-    /// reaches 1 MB.
+    /// 1 to 1,000. The default of 1,000 is more than the number of documents that a project has. A
+    /// page also ends when it reaches 1 MB.
     limit: Option<Limit<1000, 1000>>,
     /// The `next_cursor` of the previous page.
     cursor: Option<String>,
@@ -145,7 +145,8 @@ pub(crate) async fn list<T: Serialize + Send>(
     Ok((items, Pagination { next_cursor: cursors.next(last.as_ref())? }))
 }
 
-/// The document in effect, which is the project's or the default, with its version.
+/// The document in effect, with its version. It is the project's document or, if the project has
+/// none, the default.
 pub(crate) async fn read(access: &Access<Admin>, kind: DocumentKind, id: DocumentId) -> Result<DocumentRow, Error> {
     row(&access.prefetched, access, kind, id).await
 }
@@ -172,7 +173,7 @@ impl ChangeTarget {
     }
 
     /// Replaces the document, unless it has changed since `row` was read. Changing a default
-    /// creates the project's own version of the document.
+    /// creates the project's version of the document.
     pub(crate) async fn write(&self, access: &Access<Admin>, row: DocumentRow, changed: MailDocument) -> Result<(), Error> {
         Ok(access.app.store.write_mail_document(&access.project.id, self.kind, &row.at_environment(changed)).await?)
     }
@@ -194,7 +195,7 @@ pub(crate) async fn update(
 }
 
 /// Deletes a document of the project. Deleting the project's version of a default restores the
-/// default. The default itself cannot be deleted.
+/// default. The default cannot be deleted.
 pub(crate) async fn delete(access: &Access<Admin>, kind: DocumentKind, id: DocumentId) -> Result<(), Error> {
     let is_ours = builtin::document(kind, id).is_some();
     let existed = access.app.store.delete_mail_document(&access.project.id, kind, id, !is_ours).await?;

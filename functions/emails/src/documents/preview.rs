@@ -23,7 +23,7 @@ pub(crate) struct Values {
     pub(crate) has_placeholders: bool,
 }
 
-/// Why the theme of an email does not exist.
+/// The reason why the theme of an email does not exist.
 pub(crate) enum ThemeRefusal {
     /// The request names the theme.
     Named,
@@ -41,9 +41,10 @@ pub(crate) async fn rendered(
     rendering.map_err(|error| KnownError::EmailRenderingError { error }.into())
 }
 
-/// The source of the theme, which is the one named in the request, or else in the template, or else
-/// the project's theme. `None` for no theme. If the theme of the project, or of a built-in email's
-/// template, was deleted, the preview uses the default theme, as sent emails do.
+/// The source of the theme. The theme is the theme that the request names. Otherwise, it is the
+/// theme in the template or, if the template names no theme, the project's theme. `None` for no
+/// theme. The preview uses the default theme, as sent emails do, if the project's theme was
+/// deleted. The same applies to the theme in the template of a built-in email.
 pub(crate) async fn theme(
     access: &Access<Admin>,
     named: Option<Theme>,

@@ -9,7 +9,7 @@ use model::code::Code;
 use model::email::category::Category;
 use store::link::{Link, Unsubscribe};
 
-/// Finds the link of an email. If the link does not work, returns a page that explains why.
+/// Finds the link of an email. If the link is invalid, returns a page that explains why.
 pub(crate) async fn find(app: &App, caller: &Caller, code: &Code) -> Result<Result<Link<Unsubscribe>, LinkPage>, Error> {
     let instead = "Follow the link in a newer email, or choose which emails you get in your account settings.";
     link_page::find(app, caller, code, instead).await

@@ -1,4 +1,4 @@
-//! Builds the content of an email from the request's HTML, a template or a draft, with a theme.
+//! Builds the content of an email from the request's HTML, a template or a draft, and from a theme.
 
 use api::http::Route;
 use api::product::{Access, Server};
@@ -16,7 +16,7 @@ use wire::problem::Problems;
 use crate::documents::found::documents;
 use crate::sending::request::SendEmail;
 
-/// The content of an email, the same for all its recipients.
+/// The content of an email. It is the same for all recipients.
 pub(crate) struct Content {
     pub(crate) source: Source,
     pub(crate) variables: Map<String, Value>,
@@ -55,7 +55,7 @@ impl Origin {
 }
 
 impl Content {
-    /// Reads the documents named in the request, in one round trip.
+    /// Reads the documents that the request names, in one round trip.
     pub(crate) async fn read(access: &Access<Server>, body: &SendEmail, route: &Route) -> Result<Self, Error> {
         let origin = Origin::parse(body, route)?;
         let theme = body.theme_id.and_then(Theme::id).map(|id| (DocumentKind::Theme, DocumentId::from(id)));

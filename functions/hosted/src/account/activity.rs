@@ -28,7 +28,7 @@ fn row(visit: &Visit, entry: &Json) -> Value {
     }
 }
 
-/// A sentence about an event or, if the catalog has no sentence for it, the name of the event.
+/// A sentence about an event. If the catalog has no sentence for the event, the name of the event.
 fn sentence(visit: &Visit, event: &str) -> String {
     let known = visit.text(&format!("account.events.{event}"));
     if known.is_empty() { event.to_owned() } else { known }

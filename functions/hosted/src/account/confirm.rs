@@ -1,7 +1,7 @@
 //! Pages for changes that require the visitor to confirm their identity again, or to prove that
-//! they are not a robot. Meanwhile, hidden fields keep the fields of the form that makes the
+//! they are not a robot. During the proof, hidden fields keep the fields of the form that makes the
 //! change. Passwords are not kept, because they must never be part of a document. The visitor types
-//! them again.
+//! passwords again.
 
 use auth_functions::session_reauthenticate;
 use http::StatusCode;
@@ -18,12 +18,13 @@ use crate::visit::fields::Fields;
 
 /// The prefix in the names of the hidden fields.
 const PREFIX: &str = "then.";
-/// The fields that are not kept. They include the response of a passkey, because its challenge may
-/// already be used.
+/// The fields that are not kept. These fields include the response of a passkey, because its
+/// challenge may already be used.
 const NOT_KEPT: [&str; 7] =
     ["form_token", "old_password", "new_password", "passkey", "passkey_code", "bot_challenge_token", "bot_challenge_phase"];
 
-/// Asks for the password or a code from an app. Users who have neither must sign in again.
+/// Asks for the password or a code from an app. Users who have no password and no app must sign in
+/// again.
 pub(super) fn ask(visit: &Visit) -> Answer {
     let form = visit.form.without(&NOT_KEPT);
     form_page(visit, &form, None)
@@ -65,7 +66,7 @@ pub(super) fn challenge(visit: &Visit, refused: &Reply) -> Answer {
 }
 
 /// Takes the proof. Returns the pending action, and restores its form. If no action is pending, or
-/// if its secrets have to be typed again, returns a page that says so.
+/// if its secrets have to be typed again, returns a page that explains this.
 pub(super) async fn submit(visit: &mut Visit) -> Result<Action, Answer> {
     let action = Action::of(&visit.form);
     if action.verb == "ask" {

@@ -2,8 +2,8 @@
 //! operation fails, no file is returned, because an incomplete file would look complete.
 //!
 //! Data from the user item was read at the start of the visit, and is written here as the API shows
-//! it. Calling an operation for each part of it would read the user item again, and user items may
-//! be large.
+//! it. Calling an operation for each part of this data would read the user item again each time,
+//! and user items may be large.
 
 use api::http::Route;
 use auth_functions::{mfa_device_list, session_list};
@@ -25,12 +25,12 @@ use crate::visit::Visit;
 use crate::visit::call::{Call, Reply};
 use crate::visit::fields::Fields;
 
-/// The maximum number of pages read of a list. It keeps the file within the response size of a
-/// function.
+/// The maximum number of pages that are read of a list. The limit keeps the file within the
+/// response size of a function.
 const MAX_PAGES: usize = 20;
 
-/// Teams have metadata, so only some of them are read. A request must not read more than 2 MB or
-/// return more than 1 MB. The file says if there are more teams.
+/// Teams have metadata, so only some teams are read. A request must not read more than 2 MB or
+/// return more than 1 MB. The file says whether there are more teams.
 const TEAMS: &str = "user_id=me&limit=25";
 
 const NAME: &str = "account.json";
@@ -67,8 +67,8 @@ async fn collect(visit: &Visit) -> Result<Json, Box<Reply>> {
     Ok(Json::Object(data))
 }
 
-/// Reads all items of a list, page by page. If the list continues after the last page read, the
-/// result says so.
+/// Reads all items of a list, page by page. If the list continues after the last page that was
+/// read, the result says so.
 async fn all<H, T>(visit: &Visit, route: Route, handler: H, query: &str) -> Result<Json, Box<Reply>>
 where
     H: Handler<T, App>,

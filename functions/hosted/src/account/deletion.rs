@@ -9,7 +9,8 @@ use crate::pages::notice::Notice;
 use crate::visit::Visit;
 use crate::visit::call::Call;
 
-/// The text that has to be typed: the primary email address, or else a word.
+/// The text that the visitor has to type. It is the primary email address or, without a primary
+/// email address, a word.
 fn wanted(visit: &Visit) -> String {
     let address = visit.visitor.as_ref().and_then(|visitor| visitor.user.primary()).map(|channel| channel.value.to_string());
     address.unwrap_or_else(|| visit.text("account.deletion.word"))

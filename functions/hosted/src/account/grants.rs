@@ -1,4 +1,4 @@
-//! Grants: the OAuth clients to which the user has given access.
+//! Grants, which are the OAuth clients to which the user has given access.
 
 use minijinja::{Value, context};
 use openid_functions::{grant_delete, grant_list};

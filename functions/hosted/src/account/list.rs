@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 
 use crate::visit::call::Reply;
 
-/// The number of rows shown.
+/// The number of rows that are shown.
 const MAX_ROWS: usize = 20;
 
 /// The first rows of a list, and the number of remaining rows.
@@ -25,7 +25,7 @@ pub(super) fn text<'a>(item: &'a Json, name: &str) -> &'a str {
     item[name].as_str().unwrap_or_default()
 }
 
-/// The place of an event: city and country, or else the IP address.
+/// The place of an event, as the city and the country. If these are unknown, the IP address.
 pub(super) fn place(place: &Json) -> String {
     let parts: Vec<&str> = ["cityName", "countryCode"].iter().filter_map(|name| place[name].as_str()).collect();
     if parts.is_empty() { text(place, "ip").to_owned() } else { parts.join(", ") }

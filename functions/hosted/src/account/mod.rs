@@ -1,13 +1,12 @@
 //! `account-settings`: shows users all the data of their accounts that they can see and change.
 //!
 //! The page is one document with a section for each subject, and a form or button for each change.
-//! The value of a button names the section, the action and the item (`sessions.end:…`), so that
-//! most buttons can share one form. The user shown on the page was read at the start of the visit.
+//! The value of a button names the section, the action and the item (`sessions.end:…`). Most
+//! buttons can therefore share one form. The user on the page was read at the start of the visit.
 //! Lists of other items are read through the operations, which also make all changes.
 //!
 //! After a change, the browser loads the page again, so reloading the page does not repeat the
-//! change. Anything that is shown only once, such as recovery codes, is shown in a separate
-//! document.
+//! change. Data that is shown only once, such as recovery codes, is shown in a separate document.
 
 mod activity;
 mod confirm;
@@ -71,8 +70,8 @@ pub(crate) async fn submit(visit: &mut Visit) -> Answer {
     answer(visit, &action, outcome).await
 }
 
-/// Admits a visitor who has an account, and keeps the session alive. Any other visitor has to sign
-/// in first.
+/// Admits a visitor who has an account, and keeps the session alive. Any other visitor must sign in
+/// first.
 async fn enter(visit: &mut Visit) -> Result<(), Answer> {
     let Some(visitor) = visit.visitor.as_ref().filter(|visitor| !visitor.user.is_anonymous) else {
         return Err(Answer::redirect(&sign_in::first(visit)));

@@ -4,12 +4,12 @@ use crate::answer::Answer;
 use crate::visit::call::Reply;
 use crate::visit::fields::Fields;
 
-/// The action requested by a button, such as `sessions.end:0198…`.
+/// The action that a button requests, such as `sessions.end:0198…`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Action {
     pub(super) section: String,
     pub(super) verb: String,
-    /// The id of the item that the action concerns. Empty if there is no item.
+    /// The id of the item of the action. The id is empty if there is no item.
     pub(super) id: String,
 }
 
@@ -31,7 +31,7 @@ pub(super) enum Outcome {
     Refusal(Reply),
     /// The visitor has to correct an input that no operation checks.
     Mistake(String),
-    /// A separate document, or a file.
+    /// A separate document or a file.
     Answer(Answer),
 }
 

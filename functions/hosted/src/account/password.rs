@@ -1,4 +1,4 @@
-//! Sets a first password or changes the password, which ends all other sessions.
+//! Sets a first password, or changes the password and ends all other sessions.
 
 use auth_functions::{password_set, password_update};
 use minijinja::{Value, context};

@@ -86,8 +86,8 @@ async fn begin(visit: &Visit) -> Outcome {
     Outcome::Answer(set_up(visit, &field("code"), &field("secret_base32"), &field("otpauth_url"), None))
 }
 
-/// Shows the secret and asks for a code. After a wrong code, the form contains the secret and the
-/// URL again, because the operation returns them only once.
+/// Shows the secret and asks for a code. After a wrong code, the new form contains the same secret
+/// and URL, because the operation returns them only once.
 fn set_up(visit: &Visit, code: &str, secret: &str, url: &str, refused: Option<&Reply>) -> Answer {
     let spaced = secret.as_bytes().chunks(4).map(String::from_utf8_lossy).collect::<Vec<_>>().join(" ");
     let values = context! {
@@ -122,10 +122,10 @@ fn codes(visit: &Visit, codes: &Json) -> Outcome {
     Outcome::Answer(visit.document("shown_once", values).answer())
 }
 
-/// A QR code as the path of an SVG, and its width in modules. `None` if the text is too long or not
-/// an `otpauth:` URL.
+/// The path of a QR code in SVG, and the code's width in modules. `None` if the text is too long or
+/// is not an `otpauth:` URL.
 fn qr_code(text: &str) -> Option<Value> {
-    // The text was sent in a form, so it may be anything.
+    // The text was sent in a form, so it may be arbitrary.
     let text = Some(text).filter(|text| text.starts_with("otpauth://"))?;
     let code = QrCode::with_error_correction_level(text, EcLevel::L).ok()?;
     let (width, modules) = (code.width(), code.to_colors());

@@ -1,4 +1,5 @@
-//! Times in words: how long ago something happened or, if that was long ago, on which day.
+//! Times in words. A text says how long ago something happened or, if the time is long ago, on
+//! which day it happened.
 
 use jiff::Timestamp;
 use minijinja::{Value, context};

@@ -102,8 +102,8 @@ fn to_page(visit: &Visit, page: &str, reply: &Reply, is_another: bool) -> String
     visit.place.url(page, &given(query, ANOTHER, if is_another { "1" } else { "" }))
 }
 
-/// The URL of a page, with a mark that a form leads there. Browsers check the policy of the form
-/// for every redirect that follows, and the policy does not name the client.
+/// The URL of a page, with a mark that a form leads to the page. Browsers check the policy of the
+/// form for every redirect that follows, and the policy does not contain the client's URL.
 pub(crate) fn after_form(url: &str) -> String {
     format!("{url}{}{ONWARD}=1", if url.contains('?') { '&' } else { '?' })
 }
@@ -127,7 +127,7 @@ pub(super) fn onward(visit: &Visit, url: &str) -> Answer {
     visit.document("to_client", context! { href => url, fields => Vec::<Value>::new() }).answer()
 }
 
-/// A source for the policy about forms: the origin of a URL, or the scheme of a native app.
+/// A source for the policy about forms. It is the origin of a URL, or the scheme of a native app.
 fn target(url: &str) -> Option<String> {
     let scheme = || url.split_once(':').map(|(scheme, _)| format!("{scheme}:"));
     origin(url).or_else(|| scheme().filter(|scheme| scheme.contains('.')))

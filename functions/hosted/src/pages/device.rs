@@ -1,8 +1,8 @@
 //! `cli-auth-confirm`: allows a command-line tool or a device to sign in.
 //!
-//! Someone else may have started the sign-in and sent the link. So the page says what is about to
-//! happen and where the sign-in was started, and shows the same code as the tool (RFC 8628 §5.4).
-//! The visitor decides.
+//! Another person may have started the sign-in and sent the link. The page therefore says what
+//! happens next and where the sign-in was started. It also shows the code that the tool shows (RFC
+//! 8628 §5.4). The visitor decides.
 
 use auth_functions::cli_complete;
 use minijinja::context;
@@ -47,7 +47,7 @@ pub(super) async fn show(visit: &Visit) -> Answer {
         .answer()
 }
 
-/// The page that asks for the code shown by a device.
+/// The page that asks for the code that a device shows.
 fn ask(visit: &Visit, problem: &str) -> Answer {
     let values = context! { problem => problem, problems => context! { code => "" } };
     visit.document("device", values).answer()

@@ -15,7 +15,7 @@ pub(super) fn ask(visit: &Visit, reply: &Reply) -> Answer {
     form(visit, reply.detail("attempt_code"), &factors, None)
 }
 
-/// The form, with the reason if an operation has rejected it.
+/// The form, and the reason if an operation has rejected the form.
 pub(super) fn form(visit: &Visit, attempt: &str, factors: &str, reply: Option<&Reply>) -> Answer {
     let has = |name: &str| factors.split(' ').any(|factor| factor == name);
     let text = reply.map(|reply| visit.error_text(reply));

@@ -1,8 +1,8 @@
 //! `logout`: signs the visitor out at the request of a client (RP-Initiated Logout 1.0). The
 //! end-session endpoint redirects the browser to this page with the client's parameters.
 //!
-//! Any site can send a browser there, so the visitor is asked to confirm, unless the request
-//! contains an ID token of the session.
+//! Any site can send a browser to this page. The visitor is therefore asked to confirm, unless the
+//! request contains an ID token of the session.
 
 use auth_functions::{session_delete, session_delete_current};
 use openid_functions::logout_begin;

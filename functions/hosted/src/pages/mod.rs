@@ -76,9 +76,9 @@ pub(crate) async fn submit(visit: &mut Visit) -> Answer {
     }
 }
 
-/// Shows a page again instead of handling a form that does not belong to this browser's session.
-/// The session may have begun or ended in another tab, cookies may be blocked, or another site may
-/// have sent the form.
+/// If a form does not belong to this browser's session, shows the page again instead of handling
+/// the form. The session may have begun or ended in another tab, cookies may be blocked, or another
+/// site may have sent the form.
 async fn again(visit: &mut Visit) -> Answer {
     visit.problem = Some(visit.text("common.expired_form"));
     if visit.page == "mfa" {

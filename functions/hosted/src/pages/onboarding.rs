@@ -1,4 +1,4 @@
-//! `onboarding`: shows a restricted user what is left to do.
+//! `onboarding`: shows a restricted user the steps that are left.
 
 use model::user::restriction::RestrictedReason;
 use serde_json::json;

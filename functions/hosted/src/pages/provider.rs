@@ -2,9 +2,9 @@
 //! `oauth-callback` receives the visitor with an authorization code of this service.
 //!
 //! The state and the PKCE verifier of a flow are in a sealed cookie on the pages' host, so only the
-//! browser that began the flow can complete it. The flow itself begins on the API's host, because
-//! the provider redirects to the callback on that host. The account's page links accounts in the
-//! same way.
+//! browser that began the flow can complete it. The flow begins on the API's host, because the
+//! provider redirects to the callback on that host. The account's page links accounts in the same
+//! way.
 
 use auth_functions::{oauth_authorize, oauth_token, session_delete};
 use crypto::seal::SealedText;
@@ -28,10 +28,10 @@ use crate::visit::account::ACCOUNT;
 use crate::visit::call::{Call, Reply};
 use crate::visit::fields::Fields;
 
-// The published SDK's names for the parameters of a page that needs the app's session.
+// The names that the published SDK gives to the parameters of a page that needs the app's session.
 const NESTED_SESSION: &str = "stack_nested_cross_domain_auth_refresh_token_id";
 const NESTED_CALLBACK: &str = "stack_nested_cross_domain_auth_callback_url";
-/// How long a flow may take.
+/// The time that a flow may take.
 const LIFE: SignedDuration = SignedDuration::from_mins(10);
 
 /// The value of `way` for a flow that links an account instead of signing in.
@@ -42,11 +42,11 @@ const LINK: &str = "link";
 struct Flow {
     state: String,
     verifier: String,
-    /// How the visitor signs in.
+    /// The way in which the visitor signs in.
     way: String,
     /// The query that leads back to the app.
     back: String,
-    /// The page to show afterwards if an app hands over its session. Otherwise empty.
+    /// The page to show after an app has handed over its session. Otherwise empty.
     #[serde(default)]
     page: String,
 }
@@ -56,7 +56,7 @@ impl Flow {
         format!("hosted-flow/{}", visit.project.id)
     }
 
-    /// Starts a flow, which is kept in the browser. `None` if the flow cannot be sealed.
+    /// Starts a flow, which the browser keeps. `None` if the flow cannot be sealed.
     fn begin(visit: &Visit, way: &str, back: &str, page: &str) -> Option<Self> {
         let code = || visit.app.entropy.code().expose_secret().to_owned();
         let flow = Self { state: code(), verifier: code(), way: way.to_owned(), back: back.to_owned(), page: page.to_owned() };
@@ -69,8 +69,8 @@ impl Flow {
         Some(flow)
     }
 
-    /// Takes the flow whose state is in the query from the cookie of this browser, and removes the
-    /// cookie. It ends now.
+    /// Finds the flow whose state is in the query, reads it from the cookie of this browser, and
+    /// removes the cookie. It ends now.
     fn take(visit: &Visit) -> Option<Self> {
         let state = visit.query.get("state")?;
         let sealed = SealedText::from_text(visit.cookies.flow(state)?.to_owned());
@@ -81,9 +81,9 @@ impl Flow {
     }
 }
 
-/// `oauth-start?provider=…`: begins a flow. On the pages' host, it stores the flow in the browser
-/// and redirects to the same page on the API's host. There, it gets the provider's URL from the
-/// operation.
+/// `oauth-start?provider=…`: begins a flow. On the pages' host, this page stores the flow in the
+/// browser and redirects to the same page on the API's host. On the API's host, the page gets the
+/// provider's URL from the operation.
 pub(super) async fn start(visit: &Visit) -> Answer {
     if visit.query.get("state").is_some() {
         return send(visit).await;
@@ -101,9 +101,9 @@ pub(super) async fn start(visit: &Visit) -> Answer {
 /// error.
 ///
 /// The access token that the operation requires is added here, so no URL in the browser contains
-/// it. The operation returns the provider's URL instead of redirecting, because its cookie could
-/// not be set from a project's own host. The account is linked only when the code is redeemed,
-/// which requires the verifier in this browser's cookie.
+/// it. The operation returns the provider's URL instead of redirecting, because the operation's
+/// cookie cannot be set from a project's host. The account is linked only when the code is
+/// redeemed, which requires the verifier in this browser's cookie.
 ///
 /// A document sends the browser to the provider, because the policy for forms also applies to
 /// redirects and cannot list the URLs of all providers.
@@ -125,7 +125,7 @@ pub(crate) async fn link(visit: &Visit, provider: &str) -> Result<Answer, Box<Re
 
 /// Sends the browser to the provider, with the cookie that binds the flow to the browser.
 async fn send(visit: &Visit) -> Answer {
-    // Only the pages may omit the project's client key, and only for their own flows.
+    // Only the pages may omit the project's client key, and only for the flows that they start.
     let callback = Url::parse(visit.query.text("redirect_uri")).ok();
     let pages = &visit.app.settings.own_pages;
     if !callback.is_some_and(|url| pages.has(&visit.project.id, &url) && url.path() == format!("{PATH}/oauth-callback")) {
@@ -203,8 +203,8 @@ pub(super) async fn finish(visit: &mut Visit) -> Answer {
 }
 
 /// Fetches the session of an app that opens a page for its user. The query contains the id of the
-/// session and the URL of the app that hands the session over. If the visitor has a different
-/// session on the pages, the browser is sent to the app. The app's SDK then returns an
+/// session, and the URL of the app that hands the session over. If the visitor's session on the
+/// pages is a different session, the browser is sent to the app. The app's SDK then returns an
 /// authorization code for the app's session. The SDK calls this nested cross-domain sign-in.
 pub(crate) fn fetch_session(visit: &Visit) -> Option<Answer> {
     let session = visit.query.get(NESTED_SESSION).filter(|_| visit.query.get("code").is_none())?;
@@ -212,8 +212,8 @@ pub(crate) fn fetch_session(visit: &Visit) -> Option<Answer> {
         return None;
     }
     let app = RedirectUrl::parse(visit.query.get(NESTED_CALLBACK)?).ok()?;
-    // The URL must belong to an app of the project. It must not be a page of this service, which
-    // would redirect the browser again.
+    // The URL must belong to an app of the project. The URL must not be a page of this service,
+    // because the page would redirect the browser again.
     if !(Rules { own: None, ..visit.project.redirects(&visit.app.settings.own_pages) }).trust(&app) || visit.is_at_own_host(&app) {
         return None;
     }
@@ -230,9 +230,10 @@ pub(crate) fn fetch_session(visit: &Visit) -> Option<Answer> {
     Some(Answer::redirect(url.as_str()))
 }
 
-/// Completes a flow that links an account. Redeeming the code has also started a session. That
-/// session is not needed, because the visitor already has one. If the user has a second factor, the
-/// page asks for it first, and the visitor continues in the session that starts afterwards.
+/// Completes a flow that links an account. Redeeming the code has also started a session. The new
+/// session is not needed, because the visitor already has a session. If the user has a second
+/// factor, the page asks for it first, and the visitor continues in the session that starts
+/// afterwards.
 async fn linked(visit: &mut Visit, reply: Reply) -> Answer {
     if reply.error() == Some("MULTI_FACTOR_AUTHENTICATION_REQUIRED") {
         let account = visit.place.path(ACCOUNT, &visit.way_back());
@@ -268,7 +269,7 @@ fn unlinked(visit: &Visit, reply: Option<&Reply>) -> Answer {
     }
 }
 
-/// `error`: shows an error. It is also used by `oauth-callback` if a provider's flow fails.
+/// `error`: shows an error. `oauth-callback` also uses this page if a provider's flow fails.
 pub(super) fn show_error(visit: &Visit) -> Answer {
     let code = visit.query.get("errorCode").unwrap_or("OTHER").to_owned();
     refused(visit, &code)

@@ -1,5 +1,5 @@
-//! `sign-in`: offers every way to sign in that the project has enabled, or to continue as the
-//! current user.
+//! `sign-in`: offers every way to sign in that the project has enabled. It also offers to continue
+//! as the current user.
 
 use auth_functions::{otp_send_sign_in_code, otp_sign_in, password_sign_in};
 use http::StatusCode;
@@ -23,7 +23,7 @@ pub(super) fn show(visit: &Visit) -> Answer {
     form(visit, None)
 }
 
-/// The form, with the reason if an operation has rejected it.
+/// The form, and the reason if an operation has rejected the form.
 fn form(visit: &Visit, reply: Option<&Reply>) -> Answer {
     let values = context! {
         problem => visit.problem.clone().or_else(|| visit.general_problem(reply)),

@@ -33,8 +33,8 @@ pub(super) fn begin(visit: &mut Visit, reply: &Reply, way: &str) {
     }
 }
 
-/// Sends a visitor who has signed in, or who continues as the same user, back to the app. Without a
-/// way back, shows the account's page.
+/// Sends a visitor who has signed in, or who continues as the same user, back to the app. If there
+/// is no way back, shows the account's page.
 pub(super) async fn go_back(visit: &Visit) -> Answer {
     let back = WayBack::of(visit);
     let leads_to_client = back.own_page(visit).as_deref() == Some(AUTHORIZE);

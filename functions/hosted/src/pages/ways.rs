@@ -51,8 +51,8 @@ pub(crate) fn ways(visit: &Visit) -> Value {
     }
 }
 
-/// The challenge to show in a form. There is one if the project always requires it, or if the
-/// operation has just required it.
+/// The challenge to show in a form. There is a challenge if the project always requires one, or if
+/// the operation has just required one.
 pub(crate) fn challenge(visit: &Visit, operation: GuardedOperation, reply: Option<&Reply>) -> Option<Value> {
     let settings = &visit.project.config.bot_challenge;
     let is_required = reply.and_then(Reply::error).is_some_and(|error| matches!(error, "BOT_CHALLENGE_REQUIRED" | "BOT_CHALLENGE_FAILED"));

@@ -18,12 +18,14 @@ use crate::render::language::Language;
 /// The script that adds passkeys, bot challenges and small conveniences.
 pub(crate) const SCRIPT: &str = include_str!("pages.js");
 
-/// The file name of the script, which changes with its content so that the script can be cached.
+/// The file name of the script. It changes with the script's content, so that browsers can cache
+/// the script.
 pub(crate) fn script_name() -> String {
     format!("{}.js", site::look::version(SCRIPT))
 }
 
-/// A document without a project, because the request names no existing project or something failed.
+/// A document without a project, because the request names no existing project or because of an
+/// error.
 pub(crate) fn failure(app: &App, language: Language, status: StatusCode, text: &str) -> Answer {
     let frame = context! {
         t => language.texts(), lang => language.tag(), dir => language.direction(), problem => text,
@@ -39,9 +41,9 @@ pub(crate) fn failure(app: &App, language: Language, status: StatusCode, text: &
 /// else from other sites.
 pub(crate) const TURNSTILE: &str = "https://challenges.cloudflare.com";
 
-/// The content security policy: what a document may load, and where its forms may lead. Browsers
-/// check the policy for every redirect that follows a form, so the policy names the app to which
-/// the visitor returns.
+/// The content security policy, which states what a document may load and where its forms may lead.
+/// Browsers check the policy for every redirect that follows a form, so the policy names the app to
+/// which the visitor returns.
 pub(crate) fn policy(images: &str, form_target: &str, others: &str) -> String {
     let frames = if others.is_empty() { "'none'" } else { others };
     let policy = format!(
@@ -57,8 +59,8 @@ fn style_digest() -> String {
 }
 
 /// The origin of a URL as a source of the policy. A URL without an origin (`data:`) is permitted
-/// anyway. `None` if the host contains a character such as `;` (permitted by WHATWG URL, §3.2),
-/// which would begin another directive.
+/// anyway. `None` if the host contains a character such as `;`, which would begin another
+/// directive. WHATWG URL (§3.2) permits such characters.
 pub(crate) fn origin(url: &str) -> Option<String> {
     let origin = Url::parse(url).ok()?.origin();
     let text = origin.is_tuple().then(|| origin.ascii_serialization())?;

@@ -7,7 +7,7 @@ use minijinja::{AutoEscape, Environment, Error, UndefinedBehavior, Value};
 
 use site::look::TOKENS;
 
-/// The templates by name, each of which extends `layout`.
+/// The templates by name. Each template extends `layout`.
 const TEMPLATES: [(&str, &str); 21] = [
     ("layout", include_str!("templates/layout.html.j2")),
     ("parts", include_str!("templates/parts.html.j2")),
@@ -45,7 +45,7 @@ static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
     environment.add_filter("of", is_of);
     environment.add_global("style", Value::from_safe_string(style().to_owned()));
     for (name, text) in TEMPLATES {
-        // A template that cannot be parsed fails the test that renders all of them.
+        // A template that cannot be parsed fails the test that renders all templates.
         if let Err(error) = environment.add_template(name, text) {
             tracing::error!(%error, name, "a template cannot be parsed");
         }
@@ -53,8 +53,8 @@ static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
     environment
 });
 
-/// The style that every document includes. It consists of the design tokens of all pages of the
-/// service, and the rules of the hosted pages.
+/// The style that every document includes. The style consists of the design tokens of all pages of
+/// the service, and the rules of the hosted pages.
 pub(crate) fn style() -> &'static str {
     static WHOLE: LazyLock<String> = LazyLock::new(|| format!("{TOKENS}{}", include_str!("style.css")));
     &WHOLE
@@ -93,8 +93,8 @@ fn fill(text: &str, values: minijinja::value::Kwargs) -> Result<String, Error> {
     Ok(filled(text, |name| pairs.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())))
 }
 
-/// A text with its placeholders replaced in a single pass, because the values may contain braces
-/// too. An unknown placeholder stays.
+/// A text with its placeholders replaced in a single pass, because the values may also contain
+/// braces. An unknown placeholder stays.
 pub(crate) fn filled<'a>(text: &str, value: impl Fn(&str) -> Option<&'a str>) -> String {
     let mut parts = text.split('{');
     let mut whole = parts.next().unwrap_or_default().to_owned();

@@ -1,4 +1,4 @@
-//! Redirects to the account's page, from the page's forms and from pages that end there.
+//! Redirects to the account's page, from the page's forms and from the pages that lead back to it.
 
 use api::http::{Describe, Description};
 use axum::extract::FromRequestParts;
@@ -30,7 +30,7 @@ pub(crate) const SECTIONS: [&str; 13] = [
     "deletion",
 ];
 
-/// How long the text about a change is kept until the page shows it.
+/// The time for which the text about a change is kept until the page shows it.
 const DONE_LIFE: SignedDuration = SignedDuration::from_secs(60);
 
 /// A request for the account's page. The path of such a request does not name a page.
@@ -59,15 +59,15 @@ impl Visit {
         self.account_anew(section)
     }
 
-    /// Loads the account's page again, and scrolls to a section. A link could not do this, because
-    /// the browser is already at this URL.
+    /// Loads the account's page again, and scrolls to a section. A link cannot do this, because the
+    /// browser is already at this URL.
     pub(crate) fn account_anew(&self, section: &str) -> Answer {
         let url = self.place.url(ACCOUNT, &self.way_back());
         Answer::redirect(&format!("{url}#{}", known(section)))
     }
 
-    /// The section and the name of the text about the change that was just made, to be shown once.
-    /// It is told once.
+    /// The section and the name of the text about the change that was just made. They are returned
+    /// only once. It is told once.
     pub(crate) fn take_change(&self) -> Option<(&str, &str)> {
         let change = self.cookies.get(Cookie::Done)?.split_once('.')?;
         self.set_cookie(self.cookies.set(Cookie::Done, "", Some(SignedDuration::ZERO)));

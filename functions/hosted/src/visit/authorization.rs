@@ -32,11 +32,12 @@ impl FromRequestParts<App> for AuthorizationVisit {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Answer> {
         let visit = Visit::from_request_parts(parts, app).await?;
-        // A request sent as a form has its parameters in the body (OpenID Connect Core §3.1.2.1).
+        // A request that is sent as a form has its parameters in the body (OpenID Connect Core
+        // §3.1.2.1).
         let parameters =
             if parts.method == http::Method::POST { visit.form.query() } else { parts.uri.query().unwrap_or_default().to_owned() };
-        // The form may come from another site. It is then sent without the cookies of these pages,
-        // which the response must not replace.
+        // The form may come from another site. In this case, the browser sends the form without the
+        // cookies of these pages, and the response must not replace these cookies.
         let visit = Visit { page: AUTHORIZE.to_owned(), query: Fields::default(), set: Mutex::default(), ..visit };
         Ok(Self { visit, parameters })
     }

@@ -1,7 +1,7 @@
 //! The cookies of the pages, each for one project. A cookie is sent only to the host that set it
 //! and only over TLS, and scripts cannot read it (`__Host-`, RFC 6265bis §4.1.3.2). In development,
 //! without TLS, the cookies have neither the prefix nor `Secure`, because some browsers would
-//! refuse them.
+//! refuse such cookies.
 
 use http::{HeaderMap, header};
 use jiff::SignedDuration;
@@ -14,9 +14,9 @@ pub(crate) enum Cookie {
     Session,
     /// A random text to which the form tokens are bound.
     Browser,
-    /// The token of a remembered device, which stands in for the second factor.
+    /// The token of a remembered device, which replaces the second factor.
     Device,
-    /// The method used for the last sign-in.
+    /// The method of the last sign-in.
     Way,
     /// The text that the account's page shows after a change.
     Done,
@@ -54,19 +54,20 @@ impl Cookies {
         self.find(&self.name(cookie.name()))
     }
 
-    /// The cookie of a flow that leaves the pages and comes back. It is found by the state of the
-    /// flow.
+    /// The cookie of a flow that leaves the pages and comes back. The state of the flow identifies
+    /// the cookie.
     pub(crate) fn flow(&self, state: &str) -> Option<&str> {
         self.find(&self.name(&flow_name(state)))
     }
 
-    /// Sets a cookie that lasts this long or, without a duration, until the browser is closed.
+    /// Sets a cookie that lasts this long. Without a duration, the cookie lasts until the browser
+    /// is closed.
     pub(crate) fn set(&self, cookie: Cookie, value: &str, life: Option<SignedDuration>) -> String {
         self.written(cookie.name(), value, life)
     }
 
-    /// Removes the oldest flows, so that at most three remain together with a new one. Any site can
-    /// make a browser begin flows, and their cookies must not make requests too large.
+    /// Removes the oldest flows, so that at most three flows remain, including a new flow. Any site
+    /// can make a browser begin flows. The cookies of these flows must not make requests too large.
     pub(crate) fn drop_flows(&self) -> Vec<String> {
         let start = self.name("flow-").replace(&format!("-{}", self.project), "");
         let sent = self.sent.iter().map(|(name, _)| name).filter(|name| name.starts_with(&start) && name.ends_with(self.project.as_str()));
@@ -95,7 +96,8 @@ impl Cookies {
     }
 }
 
-/// A state is a secret of the flow, so the name of the flow's cookie contains only its beginning.
+/// A state is a secret of the flow, so the name of the flow's cookie contains only the beginning of
+/// the state.
 fn flow_name(state: &str) -> String {
     format!("flow-{}", state.chars().take(8).filter(char::is_ascii_alphanumeric).collect::<String>())
 }

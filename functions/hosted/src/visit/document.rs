@@ -1,5 +1,5 @@
-//! The documents of a visit, rendered from a template with the project's brand, the visitor's
-//! language and the form token.
+//! The documents of a visit. They are rendered from a template with the project's brand, the
+//! visitor's language and the form token.
 
 use http::StatusCode;
 use minijinja::{Value, context};
@@ -18,7 +18,7 @@ pub(crate) struct Document<'a> {
     status: StatusCode,
     /// The URL of an image that the document shows in addition to the project's logos.
     image: Option<&'a str>,
-    /// Where a form of the document may lead, in addition to these pages and the app.
+    /// The URLs to which a form of the document may lead, in addition to these pages and the app.
     target: Option<String>,
 }
 
@@ -82,7 +82,7 @@ impl<'a> Document<'a> {
 }
 
 impl Visit {
-    /// A document rendered from a template, with the form token, the texts and the brand added.
+    /// A document that is rendered from a template with the form token, the texts and the brand.
     pub(crate) fn document(&self, template: &'static str, values: Value) -> Document<'_> {
         Document::new(self, template, values)
     }

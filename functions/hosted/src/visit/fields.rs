@@ -6,7 +6,7 @@ use url::form_urlencoded;
 /// The maximum length of a value, in bytes. Longer values are dropped.
 const MAX_VALUE: usize = 16 * 1024;
 
-/// Fields with their values. If a field is repeated, the first value counts.
+/// Fields with their values. If a field is repeated, its first value is used.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Fields(Vec<(String, String)>);
 
@@ -34,7 +34,7 @@ impl Fields {
         Self(self.0.iter().filter(|(name, _)| !names.contains(&name.as_str())).cloned().collect())
     }
 
-    /// The fields whose names are in `names`, with each name once.
+    /// The fields whose names are in `names`. Each name occurs once.
     pub(crate) fn only(&self, names: &[&str]) -> Self {
         let first = |name: &&str| self.0.iter().find(|(field, _)| field == *name).cloned();
         Self(names.iter().filter_map(first).collect())
@@ -50,7 +50,7 @@ impl Fields {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// Adds those fields of `others` that are missing here.
+    /// Adds the fields of `others` that are missing in these fields.
     pub(crate) fn or(mut self, others: &Self) -> Self {
         let missing = others.0.iter().filter(|(name, _)| self.get(name).is_none()).cloned().collect::<Vec<_>>();
         self.0.extend(missing);

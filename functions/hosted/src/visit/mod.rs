@@ -38,8 +38,8 @@ use crate::visit::fields::Fields;
 use crate::visit::place::Place;
 use crate::visit::visitor::Visitor;
 
-/// How long the pages remember a browser: its last sign-in method, and the text to which its forms
-/// are bound.
+/// The data of a browser that the pages remember, and for how long. It consists of the last sign-in
+/// method, and the text to which its forms are bound.
 const BROWSER_LIFE: SignedDuration = SignedDuration::from_hours(24 * 180);
 
 /// The maximum length of a query, in bytes.
@@ -76,7 +76,7 @@ pub struct Visit {
     pub(crate) visitor: Option<Visitor>,
     /// The session that this request has started.
     pub(crate) signed_in: Option<SignedIn>,
-    /// The message at the top of the page, if something went wrong.
+    /// The message at the top of the page if an error has occurred.
     pub(crate) problem: Option<String>,
     /// The browser's secret, to which forms are bound.
     browser: String,
@@ -92,7 +92,7 @@ impl FromRequestParts<App> for Visit {
         let path = RawPathParams::from_request_parts(parts, app).await.ok();
         let parameter = |wanted: &str| path.as_ref()?.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value.to_owned());
         let (page, named) = (parameter("page"), parameter("project_id"));
-        // The script is the same for everyone, so it needs no project and gets no cookie.
+        // The script is the same for all visitors, so it needs no project and gets no cookie.
         if page.as_deref().is_some_and(|page| page == script_name()) {
             return Err(Answer::file("text/javascript; charset=utf-8", SCRIPT));
         }
@@ -113,7 +113,7 @@ impl FromRequestParts<App> for Visit {
             (None, None) => return Err(failure(app, language, StatusCode::BAD_REQUEST, "no_project")),
             (None, Some(Err(_))) => return Err(failure(app, language, StatusCode::NOT_FOUND, "unknown_project")),
         };
-        // The administrators of projects sign in to the console, which has its own page.
+        // The administrators of projects sign in to the console, which has a separate page.
         let found = if id.is_internal() { Ok(None) } else { visitor::read(app, parts, &id).await };
         let (project, cookies, visitor) = match found {
             Ok(Some(found)) => found,
@@ -151,7 +151,7 @@ impl FromRequestParts<App> for Visit {
 }
 
 /// The page for a project that does not exist, or that has no pages. Each such request counts
-/// towards a limit of the caller's IP address, so that a caller cannot try one id after another.
+/// towards a limit of the caller's IP address, so that a caller cannot try many ids.
 async fn no_such_project(app: &App, language: Language, caller: &Caller) -> Answer {
     let counted = unproved(app, None, &caller.place).await;
     let is_limited = matches!(counted, Err(store::Error::Limited(_)));
@@ -166,9 +166,9 @@ impl Describe for Visit {
 }
 
 impl Visit {
-    /// The token of the forms on this page. Only this browser has the token, and only until someone
-    /// else signs in there. Another site can neither read nor set the cookies from which the token
-    /// is derived.
+    /// The token of the forms on this page. Only this browser has the token, and only until another
+    /// user signs in in this browser. Another site can neither read nor set the cookies from which
+    /// the token is derived.
     pub(crate) fn form_token(&self) -> String {
         let session = self.refresh_token().unwrap_or_default();
         Digest::of(&format!("form {} {} {session}", self.project.id, self.browser)).as_str().to_owned()
@@ -191,7 +191,7 @@ impl Visit {
         }
     }
 
-    /// Records how the visitor signed in, so that the next sign-in can mark that method.
+    /// Records how the visitor signed in, so that the next sign-in can mark this method.
     pub(crate) fn note_way(&self, way: &str) {
         self.set_cookie(self.cookies.set(Cookie::Way, way, Some(BROWSER_LIFE)));
     }

@@ -1,5 +1,5 @@
-//! The URLs of a project's pages. The pages are on the project's own host, or on the API's host
-//! with the project in the query.
+//! The URLs of a project's pages. The pages are on the project's host, or on the API's host with
+//! the project in the query.
 
 use model::project::own_pages::{OwnPages, PATH};
 use url::Url;
@@ -7,7 +7,7 @@ use wire::id::ProjectId;
 
 use crate::visit::fields::Fields;
 
-/// Where this visitor finds the pages of a project.
+/// The place where this visitor finds the pages of a project.
 #[derive(Debug, Clone)]
 pub(crate) struct Place {
     origin: String,
@@ -52,14 +52,15 @@ impl Place {
         format!("{}{PATH}/{page}?{}", self.api, query.with("project_id", self.id.as_str()).query())
     }
 
-    /// Whether passkeys of this relying party work on the pages, because it is the pages' host or a
-    /// domain above it.
+    /// Whether passkeys of this relying party work on the pages. They work if the relying party is
+    /// the pages' host or a domain above it.
     pub(crate) fn is_below(&self, relying_party: &str) -> bool {
         let host = Url::parse(&self.origin).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default();
         host == relying_party || host.strip_suffix(relying_party).is_some_and(|rest| rest.ends_with('.'))
     }
 
-    /// The URL to which `text` refers on these pages. `None` if it is not a page of this project.
+    /// The URL to which `text` refers on these pages. `None` if the URL is not a page of this
+    /// project.
     pub(crate) fn own(&self, text: &str, pages: &OwnPages) -> Option<Url> {
         let url = Url::parse(&self.origin).ok()?.join(text).ok()?;
         (pages.has(&self.id, &url) && url.origin().ascii_serialization() == self.origin).then_some(url)

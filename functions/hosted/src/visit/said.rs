@@ -41,14 +41,15 @@ impl Visit {
         }
     }
 
-    /// Whether an operation rejected the code, for example because the link was cut off. In that
-    /// case, nothing that the visitor could enter would help.
+    /// Whether an operation rejected the code, for example because the link was cut off. In this
+    /// case, no input of the visitor would help.
     pub(crate) fn is_about_code(reply: &Reply) -> bool {
         let code = reply.error().unwrap_or_default();
         code.starts_with("VERIFICATION_CODE_") || (code == "SCHEMA_ERROR" && has_problem(reply, "code"))
     }
 
-    /// The problems of a form's fields, which a template shows where the visitor can correct them.
+    /// The problems of a form's fields. A template shows them where the visitor can correct the
+    /// fields.
     pub(crate) fn field_problems(&self, reply: Option<&Reply>) -> Value {
         let Some(reply) = reply else { return context! { email => "", password => "" } };
         let text = self.error_text(reply);
@@ -69,7 +70,7 @@ impl Visit {
         self.document("notice", values).status(reply.status).answer()
     }
 
-    /// Why an operation failed, unless a field shows the reason.
+    /// The reason why an operation failed, unless a field shows the reason.
     pub(crate) fn general_problem(&self, reply: Option<&Reply>) -> Option<String> {
         let problems = self.field_problems(reply);
         let is_said =

@@ -27,8 +27,8 @@ impl Visit {
         Some(self.app.signer.sign(&subject, self.app.clock.now(), self.app.settings.access_token_life))
     }
 
-    /// How the page addresses the visitor: the display name, or else the email address, or else the
-    /// id.
+    /// The name with which the page addresses the visitor. It is the display name, otherwise the
+    /// email address, and otherwise the id.
     pub(crate) fn visitor_name(&self) -> Option<String> {
         let Visitor { user, .. } = self.visitor.as_ref()?;
         let email = || user.primary().map(|channel| channel.value.to_string());
@@ -36,7 +36,7 @@ impl Visit {
     }
 
     /// The visitor, for a template. `None` if nobody is signed in, or if the user is anonymous and
-    /// therefore has no account to continue with.
+    /// therefore has no account with which to continue.
     pub(crate) fn visitor_shown(&self) -> Option<Value> {
         let user = &self.visitor.as_ref().filter(|visitor| !visitor.user.is_anonymous)?.user;
         let email = user.primary().map(|channel| channel.value.to_string());
@@ -61,7 +61,7 @@ impl Visit {
         }
     }
 
-    /// Whether this URL is on a host of hosted pages, of this or of another project.
+    /// Whether this URL is on a host of the hosted pages of this project or another project.
     pub(crate) fn is_at_own_host(&self, url: &RedirectUrl) -> bool {
         let pages = &self.app.settings.own_pages;
         let url = url.url();

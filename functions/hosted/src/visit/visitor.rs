@@ -1,4 +1,4 @@
-//! The visitor: the user whose session is in the cookie.
+//! The visitor, which is the user whose session is in the cookie.
 
 use flows::App;
 use http::request::Parts;

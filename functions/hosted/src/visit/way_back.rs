@@ -15,14 +15,14 @@ use crate::visit::Visit;
 use crate::visit::fields::Fields;
 
 const RETURN_TO: &str = "after_auth_return_to";
-// The published SDK's names for the parameters of a sign-in on another domain.
+// The names that the published SDK gives to the parameters of a sign-in on another domain.
 const STATE: &str = "hexclave_cross_domain_state";
 const CHALLENGE: &str = "hexclave_cross_domain_code_challenge";
 const AFTER_CALLBACK: &str = "hexclave_cross_domain_after_callback_redirect_url";
 
-/// The URL to return to, and the parameters for handing over the session.
+/// The URL to which the visitor returns, and the parameters for handing over the session.
 pub(crate) struct WayBack {
-    /// The URL to return to, absolute or relative to these pages.
+    /// The URL to which the visitor returns. It is absolute, or relative to these pages.
     to: Option<String>,
     state: Option<String>,
     challenge: Option<String>,
@@ -67,8 +67,8 @@ impl WayBack {
         carried.without(&long)
     }
 
-    /// The way back in the query of a visit. If the query lacks a parameter, the parameter may be
-    /// in the URL to return to, because the SDK adds it to both.
+    /// The way back in the query of a visit. If the query lacks a parameter, the URL to which the
+    /// visitor returns may contain it, because the SDK adds the parameter to both.
     pub(crate) fn of(visit: &Visit) -> Self {
         let query = Self::carried(&visit.query);
         let to = query.get(RETURN_TO);
@@ -88,7 +88,7 @@ impl WayBack {
         rules.trust_for_oauth(&url).then_some(Target::App(url))
     }
 
-    /// A source for the policy about forms: the app's origin, or the scheme of a native app.
+    /// A source for the policy about forms. It is the app's origin, or the scheme of a native app.
     pub(crate) fn form_target(&self, visit: &Visit) -> Option<String> {
         let Target::App(url) = self.target(visit)? else { return None };
         let url = url.url();
@@ -100,7 +100,7 @@ impl WayBack {
         self.to.is_some() && self.target(visit).is_none()
     }
 
-    /// Where the visitor goes after the sign-in.
+    /// The URL that is opened after the sign-in.
     pub(crate) fn next(&self, visit: &Visit) -> Next {
         let app = match self.target(visit) {
             Some(Target::App(app)) => app,
@@ -125,8 +125,8 @@ impl WayBack {
         url.path_segments()?.next_back().map(str::to_owned)
     }
 
-    /// The URL to open after a sign-out, which is a page of the app or of this service. `None` to
-    /// stay on the page.
+    /// The URL to open after a sign-out. It is a page of the app or of this service. `None` means
+    /// that the visitor stays on the page.
     pub(crate) fn after_sign_out(&self, visit: &Visit) -> Option<String> {
         Some(match self.target(visit)? {
             Target::Own(url) => url.into(),

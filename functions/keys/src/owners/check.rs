@@ -38,9 +38,9 @@ pub struct KeyBody {
     pub(crate) api_key: String,
 }
 
-/// The key and its owner, if the key is neither revoked nor expired and cannot belong to an
-/// intruder. The owner may be restricted or anonymous. The app decides how to treat such owners.
-/// Also records the use of the key, at most once an hour.
+/// The key and its owner. The key must be neither revoked nor expired, and must not possibly belong
+/// to an intruder. The owner may be restricted or anonymous. The app decides how to treat such
+/// owners. Also records the use of the key, at most once an hour.
 pub(crate) async fn check(access: &Access<Server>, body: &KeyBody, kind: OwnerKind) -> Result<OwnedKeyView, Error> {
     let (project, now) = (&access.project.id, access.app.clock.now());
     check_enabled(&access.project.config, kind)?;
@@ -69,9 +69,9 @@ pub(crate) async fn check(access: &Access<Server>, body: &KeyBody, kind: OwnerKi
     Ok(view)
 }
 
-/// Whether a client created the key for a team and, since then, the account of the client's user
-/// has got a new owner or the user has reported an intruder. This costs another round trip, but
-/// only for keys that a client created.
+/// Whether a client created the key for a team, and the key may since belong to an intruder. This
+/// is the case if the account of the client's user has got a new owner, or if the user has reported
+/// an intruder. Finding this out costs another round trip, but only for keys that a client created.
 async fn may_be_intruders(access: &Access<Server>, key: &OwnedKey) -> Result<bool, Error> {
     let Some(creator) = key.creator else { return Ok(false) };
     let users = access.app.store.users_by_id(&access.project.id, &[creator.user_id]).await?;

@@ -25,7 +25,8 @@ pub struct KeyPath {
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct UserQuery {
-    /// The owner: a user's id, or `me`. Default for clients: `me`; servers must set it.
+    /// The owner, as a user's id or `me`. Default for clients: `me`. The field is required with
+    /// server access.
     pub(crate) user_id: Option<UserRef>,
 }
 
@@ -90,24 +91,24 @@ pub struct KeyPatch {
     /// Only `true` is accepted, because a revoked key cannot be restored.
     #[schema(value_type = Option<bool>)]
     pub(crate) revoked: Option<flows::literal::True>,
-    /// In milliseconds since the Unix epoch; `null` or 0 if the key never expires. An expired key
+    /// In milliseconds since the Unix epoch. `null` or 0 if the key never expires. An expired key
     /// is accepted again until the new time.
     pub(crate) expires_at_millis: Change<AtMillis>,
-    /// The new scopes: at most 32, each of 1 to 64 visible ASCII characters.
+    /// The new scopes. There are at most 32, and each has 1 to 64 visible ASCII characters.
     pub(crate) scopes: Option<Scopes>,
 }
 
-/// How long the old key works in addition to the new one by default.
+/// The time for which the old key works in addition to the new key by default.
 const OVERLAP: SignedDuration = SignedDuration::from_hours(24);
-/// The maximum time for which both keys work, in milliseconds: 30 days.
+/// The maximum time for which both keys work, in milliseconds. It is 30 days.
 const MAX_OVERLAP_MILLIS: u32 = 30 * 24 * 60 * 60 * 1000;
 
 #[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct KeyRotation {
-    /// How long the old key keeps working, in milliseconds, from 0 to 2,592,000,000 (30 days).
-    /// Default: 86,400,000 (a day).
+    /// The time for which the old key keeps working, in milliseconds, from 0 to 2,592,000,000 (30
+    /// days). Default: 86,400,000 (a day).
     #[schema(maximum = 2_592_000_000_u32)]
     expire_previous_in_millis: Option<u32>,
 }

@@ -63,8 +63,8 @@ pub(crate) async fn create(access: &Access<Client>, owner: Owner, new: NewKey) -
     Ok(OwnedKeyView::new(owner, &key, &text))
 }
 
-/// The keys of an owner, newest first, including those that expired or were revoked less than 30
-/// days ago.
+/// The keys of an owner, newest first. Keys that expired or were revoked less than 30 days ago are
+/// included.
 pub(crate) async fn list(access: &Access<Client>, owner: Owner) -> Result<List<OwnedKeyView>, Error> {
     let row = open(access, owner, 0).await?;
     let now = access.app.clock.now();
@@ -78,8 +78,8 @@ pub(crate) async fn find(access: &Access<Client>, owner: Owner, id: OwnedKeyId) 
 }
 
 pub(crate) async fn update(access: &Access<Client>, owner: Owner, id: OwnedKeyId, patch: KeyPatch) -> Result<OwnedKeyView, Error> {
-    // Someone who stole a session must not be able to extend a key's lifetime or add scopes. So
-    // both changes require a recent sign-in or reauthentication. Revoking does not.
+    // Someone who stole a session must not be able to extend a key's lifetime or add scopes. Both
+    // changes therefore require a recent sign-in or reauthentication. Revoking does not.
     if patch.scopes.is_some() || patch.expires_at_millis != Change::Keep {
         access.check_fresh()?;
     }
@@ -103,7 +103,7 @@ pub(crate) async fn update(access: &Access<Client>, owner: Owner, id: OwnedKeyId
     .await
 }
 
-/// Replaces a key with a new one that has the same properties. The old key keeps working during the
+/// Replaces a key with a new key that has the same properties. The old key keeps working during the
 /// overlap, unless it expires earlier. The old key no longer counts towards the maximum number of
 /// keys.
 pub(crate) async fn rotate(

@@ -1,4 +1,4 @@
-//! The path parameters, the lookup and the check shared by the operations on clients.
+//! The path parameters, the lookup and the check that the operations on clients share.
 
 use api::http::Route;
 use api::product::{Access, Admin};
@@ -22,7 +22,7 @@ pub(crate) async fn found(access: &Access<Admin>, id: OauthClientId) -> Result<C
     Ok(row.ok_or(KnownError::OauthClientNotFound)?)
 }
 
-/// Checks that the project has an RSA key if the client's tokens should be signed with RS256.
+/// Checks that the project has an RSA key if the client's tokens are to be signed with RS256.
 pub(crate) async fn check_algorithm(access: &Access<Admin>, input: &ClientInput, route: &Route) -> Result<(), Error> {
     if !input.asks_for_rsa() || signing_keys::has_rsa_key(&access.app, &access.project.id).await? {
         return Ok(());

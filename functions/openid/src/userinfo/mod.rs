@@ -1,6 +1,6 @@
 //! The userinfo endpoint (OpenID Connect Core §5.3), which returns claims about the user of a
-//! client's access token. The token must be in the header, because URLs are logged, and a form
-//! could be sent without CORS.
+//! client's access token. The token must be in the header. URLs are logged, and a form could be
+//! sent without CORS.
 
 use api::http::client::Caller;
 use api::http::{Describe, Description, Json};

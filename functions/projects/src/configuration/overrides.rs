@@ -36,7 +36,7 @@ pub(crate) const CHANGE_ERRORS: &[ErrorCode] =
     &[ErrorCode::InsufficientAccessType, ErrorCode::TooManyEmailDocuments, ErrorCode::OauthProviderMisconfigured];
 pub(crate) const CHANGE: [TableAction; 6] = [BatchGetItem, DeleteItem, GetItem, PutItem, Query, UpdateItem];
 
-/// Checks the caller's access. Administrators may use every level, and servers only the level
+/// Checks the caller's access. Administrators may use every level. Servers may use only the level
 /// `branch`.
 pub(crate) fn permit(access: &Access<Server>, level: Level) -> Result<(), KnownError> {
     if level == Level::Branch || access.level == wire::level::Level::Admin {
@@ -53,7 +53,7 @@ pub(crate) fn parse(text: &str) -> Result<Map<String, Value>, Problems> {
     serde_json::from_str(text).map_err(|error| Problems::one("", format!("must be the JSON text of an object: {error}")))
 }
 
-/// The stored configuration of a project: its levels and documents.
+/// The stored configuration of a project, which consists of its levels and documents.
 pub(crate) struct StoredConfig {
     pub(crate) levels: Levels,
     rows: HashMap<(DocumentKind, DocumentId), DocumentRow>,
@@ -103,7 +103,7 @@ impl StoredConfig {
 /// Changes a level of the configuration, together with the project's settings and documents, in one
 /// transaction.
 ///
-/// `source` is the new source of the configuration, or `None` to keep the current one.
+/// `source` is the new source of the configuration. `None` keeps the current source.
 pub(crate) async fn apply(
     access: Access<Server>,
     level: Level,

@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 use crate::published::{self, FOR_AN_HOUR};
 
 /// The names that OpenID Connect Discovery 1.0 and RFC 8414 give to the document. Some clients
-/// request only one of them.
+/// request only one of these names.
 const NAMES: [&str; 2] = ["openid-configuration", "oauth-authorization-server"];
 
 #[derive(Deserr, ToSchema)]
@@ -21,7 +21,7 @@ const NAMES: [&str; 2] = ["openid-configuration", "oauth-authorization-server"];
 pub struct DocumentPath {
     /// The project's id.
     project_id: String,
-    /// `openid-configuration` or `oauth-authorization-server`. Both return the same document.
+    /// `openid-configuration` or `oauth-authorization-server`. Both names return the same document.
     #[schema(example = "openid-configuration")]
     document: String,
 }

@@ -10,7 +10,7 @@ use wire::id::ProjectId;
 
 use crate::published::FOR_AN_HOUR;
 
-/// A redirect to a key set. Like the key set, it can be cached for an hour.
+/// A redirect to a key set. Like the key set, the redirect can be cached for an hour.
 pub struct KeySetRedirect(String);
 
 impl KeySetRedirect {

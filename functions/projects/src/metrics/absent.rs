@@ -1,5 +1,5 @@
-//! The figures about payments and page views, which the service does not record. So all of these
-//! figures are empty or zero.
+//! The figures about payments and page views, which the service does not record. All of these
+//! figures are therefore empty or zero.
 
 use std::collections::BTreeMap;
 

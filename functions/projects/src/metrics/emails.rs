@@ -1,5 +1,5 @@
-//! Figures about emails. Those by day are from the delivery counters of the last 30 days, and those
-//! by status from the newest entries of the outbox.
+//! Figures about emails. Figures by day are from the delivery counters of the last 30 days. Figures
+//! by status are from the newest entries of the outbox.
 
 use std::collections::BTreeMap;
 
@@ -28,19 +28,19 @@ const MINUTES: i64 = 24 * 60;
 pub(crate) struct EmailOverview {
     /// The newest 100 emails by status.
     emails_by_status: BTreeMap<&'static str, u64>,
-    /// The number of emails accepted by the mail service in the last 30 days, plus those of the
-    /// newest 100 emails that were not accepted.
+    /// The number of emails that the mail service accepted in the last 30 days, plus the number of
+    /// emails among the newest 100 that it has not accepted.
     total_emails: u64,
-    /// The number of emails accepted by the mail service, by day.
+    /// The number of emails that the mail service accepted, by day.
     daily_emails: Vec<Point>,
     /// The number of emails of each day, by outcome.
     daily_emails_by_status: Vec<DayOfEmails>,
-    /// The number of emails accepted by the mail service in the last 30 days.
+    /// The number of emails that the mail service accepted in the last 30 days.
     emails_sent: u64,
     /// The newest ten emails.
     recent_emails: Vec<RecentEmail>,
     deliverability_status: Deliverability,
-    /// The share of accepted emails that did not bounce. 0 if there are no emails.
+    /// The share of accepted emails that did not bounce. It is 0 if there are no emails.
     deliverability_rate: f64,
     /// The share of accepted emails that bounced.
     bounce_rate: f64,
@@ -54,12 +54,13 @@ pub(crate) struct EmailOverview {
 pub(crate) struct DayOfEmails {
     /// The day (UTC).
     date: String,
-    /// Emails that the mail service accepted on this day, minus those that bounced on this day.
+    /// The number of emails that the mail service accepted on this day, minus the number of emails
+    /// that bounced on this day.
     ok: u64,
-    /// Emails that bounced on this day and, of the newest 100, those created on this day and not
-    /// sent because of an error.
+    /// The number of emails that bounced on this day, plus the emails of this day among the newest
+    /// 100 that were not sent because of an error.
     error: u64,
-    /// Of the newest 100 emails, those created on this day and still in progress or paused.
+    /// The number of emails of this day among the newest 100 that are in progress or paused.
     in_progress: u64,
 }
 
@@ -68,7 +69,7 @@ pub(crate) struct DayOfEmails {
 pub(crate) struct RecentEmail {
     id: EmailId,
     status: Status,
-    /// The subject line; empty until the email is rendered.
+    /// The subject line. It is empty until the email is rendered.
     subject: String,
     created_at_millis: Millis,
 }
@@ -76,13 +77,13 @@ pub(crate) struct RecentEmail {
 /// Emails by outcome.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Deliverability {
-    /// Emails accepted in the last 30 days, minus those that bounced.
+    /// The number of emails accepted in the last 30 days, minus the number of emails that bounced.
     delivered: u64,
-    /// Emails that bounced in the last 30 days.
+    /// The number of emails that bounced in the last 30 days.
     bounced: u64,
-    /// Of the newest 100 emails, those not sent because of an error.
+    /// The number of emails among the newest 100 that were not sent because of an error.
     error: u64,
-    /// Of the newest 100 emails, those still in progress or paused.
+    /// The number of emails among the newest 100 that are in progress or paused.
     in_progress: u64,
 }
 

@@ -22,11 +22,11 @@ pub(crate) struct Point {
 pub(crate) struct ActiveSplit {
     /// All that were active.
     pub(crate) total: Vec<Point>,
-    /// The number that signed up, or were created, on this day.
+    /// The number of users or teams that signed up or were created on this day.
     pub(crate) new: Vec<Point>,
-    /// The number that were also active on the day before.
+    /// The number of users or teams that were also active on the day before.
     pub(crate) retained: Vec<Point>,
-    /// The number whose last activity was before the previous day.
+    /// The number of users or teams whose last activity was before the previous day.
     pub(crate) reactivated: Vec<Point>,
 }
 

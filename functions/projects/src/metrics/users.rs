@@ -1,4 +1,5 @@
-//! The users shown together with the figures: the newest and the most recently active.
+//! The users that are shown with the figures. They are the newest and the most recently active
+//! users.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -16,12 +17,12 @@ use wire::id::{TeamId, UserId};
 
 /// The number of users to show.
 const SHOWN: usize = 5;
-/// The number of users to read from the newest audit log entries. It is greater than the number of
-/// users shown, because anonymous users may be left out.
+/// The number of users to read from the newest audit log entries. The number is greater than the
+/// number of users shown, because anonymous users may be left out.
 const READ: usize = 25;
 /// The maximum number of audit log entries that are read to find users.
 const ENTRIES: usize = 100;
-/// How far back to look for active users.
+/// The time for which to look back for active users.
 const RECENT: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 /// The newest users, starting with the newest.

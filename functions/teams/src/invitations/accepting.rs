@@ -2,8 +2,8 @@
 //! membership.
 //!
 //! Clients can create only a limited number of memberships for a user. The memberships are counted
-//! before the transaction. If the user has joined another team since, the transaction fails,
-//! because joining raises the user's version.
+//! before the transaction. If the user has joined another team in the meantime, the transaction
+//! fails, because joining raises the user's version.
 
 use errors::{Error, KnownError};
 use flows::context::Context;
@@ -21,12 +21,12 @@ use wire::level::Level;
 /// The maximum number of attempts if the user changes concurrently.
 const MAX_ATTEMPTS: u32 = 10;
 
-/// The user's memberships, as far as they have been read after the user.
+/// The user's memberships, as far as they were read after the user.
 #[derive(Default)]
 pub(crate) struct Memberships {
     /// Whether the user is known to be a member of the invitation's team.
     is_member: bool,
-    /// The number of the user's teams. `None` if they have not been counted yet.
+    /// The number of the user's teams. `None` if the teams have not been counted yet.
     count: Option<usize>,
 }
 
@@ -38,8 +38,8 @@ impl Memberships {
         Ok(Self { is_member: member.is_some(), count: Some(all.len()) })
     }
 
-    /// Reads only the number of teams. Clients need only this, because their user was read when the
-    /// request was authenticated. For servers, the number of memberships is not limited.
+    /// Reads only the number of teams. Clients need only this number, because their user was read
+    /// when the request was authenticated. For servers, the number of memberships is not limited.
     pub(crate) async fn count(context: &Context, user: UserId) -> Result<Self, Error> {
         if context.level > Level::Client {
             return Ok(Self::default());
@@ -49,10 +49,10 @@ impl Memberships {
     }
 }
 
-/// Accepts an invitation. If the user is a member, the membership does not change. Otherwise a
-/// membership is created, which fails if the user has become a member in the meantime. If its
-/// sender has left the team or was removed from it, an invitation is rejected as if it did not
-/// exist.
+/// Accepts an invitation. If the user is a member, the membership does not change. Otherwise, a
+/// membership is created. This fails if the user has become a member in the meantime. If the sender
+/// of an invitation has left the team or was removed from it, the invitation is rejected as if it
+/// did not exist.
 pub(crate) async fn accept(
     context: &Context,
     invitation: &Invitation,
@@ -69,10 +69,10 @@ pub(crate) async fn accept(
         let accepted = app.store.transact(invitation::accept(&project.id, invitation)).await;
         return accepted.map_err(|error| refused(error, invitation, false));
     }
-    // The user is the sender of the invitation and no longer a member, so the invitation is
-    // invalid. For other senders, the transaction checks the sender's membership. Here it cannot
-    // check it, because it creates that membership, and a transaction may contain an item only
-    // once.
+    // The user is the sender of the invitation and is no longer a member, so the invitation is
+    // invalid. For other senders, the transaction checks the sender's membership. Here, the
+    // transaction cannot check the membership, because it creates this membership, and a
+    // transaction may contain an item only once.
     if invitation.invited_by == Some(id) {
         return Err(CodeRefusal::NotFound.into());
     }
@@ -100,7 +100,7 @@ pub(crate) async fn accept(
 }
 
 /// The error for failed writes. If the write depends on the user's version, a changed version is a
-/// conflict, and the caller tries again.
+/// conflict. The caller then tries again.
 fn refused(error: store::Error, invitation: &Invitation, has_version: bool) -> Error {
     let store::Error::Conflict(conflict) = error else { return error.into() };
     let is_of = |label| Conflict::is_of(&conflict, label);

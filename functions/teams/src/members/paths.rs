@@ -1,4 +1,4 @@
-//! The path parameters shared by the operations of this area, and the schema error for a query
+//! The path parameters that the operations of this area share, and the schema error for a query
 //! without a user or team.
 
 use deserr::Deserr;

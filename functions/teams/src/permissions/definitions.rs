@@ -1,5 +1,5 @@
-//! The definitions of team permissions and project permissions. They are stored with the project,
-//! so each change depends on the version of the project.
+//! The definitions of team permissions and project permissions. The definitions are stored with the
+//! project, so each change depends on the version of the project.
 
 use std::sync::Arc;
 
@@ -157,9 +157,9 @@ pub(crate) async fn delete(access: Access<Admin>, scope: Scope, id: PermissionId
 /// the project changes concurrently.
 ///
 /// `old` and `new` are the ids of the permission before and after the change: `old` is `None` for a
-/// new permission, and `new` is `None` for a deleted one. The levels of the configuration change
-/// too. The definition is stored in the level `environment`. If the id changes or the permission is
-/// deleted, references to `old` are changed or removed in every level.
+/// new permission, and `new` is `None` for a deleted permission. The levels of the configuration
+/// are also changed. The definition is stored in the level `environment`. If the id changes or the
+/// permission is deleted, references to `old` are changed or removed in every level.
 async fn change<T>(
     access: Access<Admin>,
     (old, new): (Option<&PermissionId>, Option<&PermissionId>),

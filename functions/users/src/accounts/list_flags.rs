@@ -18,7 +18,7 @@ pub enum UserOrder {
     LastActiveAt,
 }
 
-/// The query of an operation on a single user. Some clients send the filters of the list, which are
+/// The query of an operation on a single user. Some clients send the filters of the list. These are
 /// validated but have no effect.
 #[wire::optional]
 #[derive(Deserr, ToSchema)]

@@ -26,7 +26,7 @@ pub struct ChannelPath {
     pub(crate) contact_channel_id: ChannelId,
 }
 
-/// Rejects `is_verified` from a client, because only a server may set it.
+/// Rejects `is_verified` from a client, because only a server may set this field.
 pub(crate) fn check_verified<L>(access: &Access<L>, is_verified: Option<bool>, route: &Route) -> Result<(), KnownError> {
     match is_verified {
         Some(_) if access.level < Level::Server => {
@@ -46,8 +46,8 @@ pub(crate) fn check_address<L>(access: &Access<L>, value: &Email, route: &Route)
 }
 
 /// Changes a user's channels, together with the claims of sign-in addresses. `missing` is the error
-/// if the user no longer exists. The error says whether someone else signs in with the address
-/// `value`, unless that must not be revealed. `change` returns the additional writes.
+/// if the user no longer exists. The error says whether another user signs in with the address
+/// `value`, unless this must not be revealed. `change` returns the additional writes.
 pub(crate) async fn change<L>(
     access: &Access<L>,
     row: UserRow,
@@ -59,8 +59,9 @@ pub(crate) async fn change<L>(
     match change_as(access, row, missing, |user| Ok(ExtraWrites(change(user).map_err(refusal)?))).await {
         Ok(row) => Ok(row.user),
         Err(Error::Known(KnownError::UserEmailAlreadyExists { .. })) => {
-            // Verifying the address would not help. A server cannot take it from another user, and
-            // an address that a user adds is not claimed until it is verified.
+            // Verifying the address would not resolve the conflict. A server cannot take the
+            // address from another user, and an address that a user adds is not claimed until it is
+            // verified.
             Err(KnownError::ContactChannelAlreadyUsedForAuthBySomeoneElse {
                 r#type: "email",
                 contact_channel_value: value.map(ToString::to_string),

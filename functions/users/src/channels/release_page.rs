@@ -8,7 +8,7 @@ use flows::App;
 use model::code::Code;
 use store::link::{Link, Release};
 
-/// Finds the link of an email. If the link does not work, returns a page that explains why.
+/// Finds the link of an email. If the link is invalid, returns a page that explains why.
 pub(crate) async fn find(app: &App, caller: &Caller, code: &Code) -> Result<Result<Link<Release>, LinkPage>, Error> {
     link_page::find(app, caller, code, "Follow the link in a newer email.").await
 }
@@ -33,8 +33,8 @@ pub(crate) fn used() -> LinkPage {
     LinkPage::of("This link has already been used", "<p>It works only once. The address was removed from that account.</p>")
 }
 
-/// The page to show if the account no longer exists, no longer has the address, or now belongs to
-/// the recipient.
+/// The page for an account that no longer exists, no longer has the address, or now belongs to the
+/// recipient.
 pub(crate) fn nothing_to_release() -> LinkPage {
     LinkPage::of("There is nothing to remove", "<p>That account is gone, no longer has the address, or is yours now.</p>")
 }

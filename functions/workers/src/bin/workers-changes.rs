@@ -3,8 +3,8 @@
 //!
 //! This function does nothing else, because the stream waits for it. The batches of a shard are
 //! read one after another, and kept for a day. Emails and webhooks share one function, because a
-//! stream should have at most two readers. The other reader is the worker of the audit trail, which
-//! waits up to a minute to get larger batches.
+//! stream should have at most two readers. The second reader is the worker of the audit trail,
+//! which waits up to a minute to get larger batches.
 
 use flows::App;
 use jiff::SignedDuration;

@@ -1,5 +1,5 @@
-//! Lambda of [`workers::outbox`]. It is started by `workers-changes` when there is work, and by a
-//! schedule every minute.
+//! Lambda of [`workers::outbox`]. `workers-changes` starts this function when there is work. A
+//! schedule also starts it every minute.
 
 use email::sandbox;
 use email::ses::Ses;
@@ -26,7 +26,7 @@ async fn run() -> Result<(), Error> {
         if event.payload.get("Records").is_some() {
             return Err("this function does not read the table's stream".into());
         }
-        // Sending begins at least 25 seconds before the deadline, to leave the mail provider its
+        // Sending begins at least 25 seconds before the deadline, so that the mail provider has its
         // full time for the last email.
         let until = event.deadline - jiff::SignedDuration::from_secs(25);
         let is_scheduled = event.payload.get("source").is_some();

@@ -1,14 +1,14 @@
-//! Processes the queues of several endpoints in parallel, each in a separate task, so that an
-//! endpoint that does not respond does not delay other endpoints. The number of tasks is limited.
-//! While due endpoints wait for a task, each task ends after one pass over its queue. The next task
-//! goes to an endpoint of the project with the fewest tasks. So a project with many or slow
-//! endpoints does not delay the deliveries of other projects.
+//! Processes the queues of several endpoints in parallel, each in a separate task. An endpoint that
+//! does not respond therefore does not delay other endpoints. The number of tasks is limited. While
+//! due endpoints wait for a task, each task ends after one pass over its queue. The next task goes
+//! to an endpoint of the project with the fewest tasks. A project with many or slow endpoints
+//! therefore does not delay the deliveries of other projects.
 //!
 //! An endpoint is skipped for some seconds if another worker has claimed it, or if processing its
-//! queue failed. So a separate worker that finds only such endpoints ends, instead of trying them
-//! again and again. Their deliveries are not forgotten. A worker checks an endpoint's queue again
-//! before releasing it. The endpoint of a killed worker becomes due when the lease ends. A worker
-//! also looks for due endpoints at least once a minute.
+//! queue failed. A separate worker that finds only such endpoints therefore ends, instead of trying
+//! them again and again. The deliveries of these endpoints are not forgotten. A worker checks an
+//! endpoint's queue again before releasing it. The endpoint of a killed worker becomes due when the
+//! lease ends. A worker also looks for due endpoints at least once a minute.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -25,23 +25,24 @@ use wire::id::ProjectId;
 
 use crate::webhooks::lane;
 
-/// The maximum number of endpoints processed at the same time. Tasks mostly wait.
+/// The maximum number of endpoints that are processed at the same time. Tasks mostly wait.
 const AT_ONCE: usize = 256;
-/// The number of due endpoints read from each shard.
+/// The number of due endpoints that are read from each shard.
 const READ: i32 = 200;
-/// How long an endpoint is skipped if another worker has claimed it, or if processing its queue
-/// failed.
+/// The time for which an endpoint is skipped if another worker has claimed it, or if processing its
+/// queue failed.
 const ASIDE: SignedDuration = SignedDuration::from_secs(5);
 /// The maximum time for which [`Courier::drain`] waits before it looks for due endpoints again.
 const LOOK: Duration = Duration::from_secs(2);
 
-/// The endpoints being processed, each with its task.
+/// The endpoints that are being processed, each with its task.
 pub struct Courier {
     places: usize,
-    /// A task returns the time until which its endpoint is skipped, or `None` if it is not skipped.
+    /// A task returns the time until which its endpoint is skipped. `None` if the endpoint is not
+    /// skipped.
     tasks: JoinSet<Option<Timestamp>>,
     busy: HashMap<Lane, Id>,
-    /// The endpoints being skipped, each with the time until which it is skipped.
+    /// The endpoints that are being skipped, each with the time until which it is skipped.
     aside: HashMap<Lane, Timestamp>,
     /// Whether due endpoints are waiting for a task.
     is_crowded: Arc<AtomicBool>,
@@ -60,7 +61,7 @@ impl Courier {
     }
 
     /// Starts to process the queues of due endpoints, and returns the number of endpoints. No pass
-    /// over their queues begins after `until`.
+    /// over the queues of these endpoints begins after `until`.
     pub async fn begin(&mut self, app: &App, until: Timestamp) -> Result<usize, store::Error> {
         let now = app.clock.now();
         self.aside.retain(|_, until| *until > now);
@@ -84,8 +85,9 @@ impl Courier {
     }
 
     /// The endpoints in `due` that have no task and are not skipped, in the order in which they get
-    /// free places. Each place goes to an endpoint of the project that has the fewest places by
-    /// then. Among these endpoints, it goes to the first in `due`, which has been due the longest.
+    /// free places. Each place goes to an endpoint of the project that has the fewest places at
+    /// this time. Among these endpoints, the place goes to the first endpoint in `due`, which has
+    /// been due the longest.
     fn in_turn(&self, due: Vec<Lane>) -> Vec<Lane> {
         let mut places: HashMap<ProjectId, usize> = HashMap::new();
         for (project, _) in self.busy.keys() {
@@ -118,16 +120,16 @@ impl Courier {
         true
     }
 
-    /// Processes due endpoints until none is due, apart from skipped ones, or until `until` has
-    /// passed. Then waits for the tasks that have begun. If the search for due endpoints fails,
-    /// returns its error after the tasks that have begun are done.
+    /// Processes due endpoints until only skipped endpoints are due, or until `until` has passed.
+    /// Then waits for the tasks that have begun. If the search for due endpoints fails, returns its
+    /// error after the tasks that have begun are done.
     pub async fn drain(&mut self, app: &App, until: Timestamp) -> Result<(), store::Error> {
         let mut found = Ok(0);
         loop {
             if found.is_ok() && app.clock.now() < until {
                 found = self.begin(app, until).await;
             }
-            // Other endpoints may become due while slow ones are being processed.
+            // Other endpoints may become due while slow endpoints are being processed.
             if let Ok(false) = timeout(LOOK, self.ended()).await {
                 return found.map(drop);
             }

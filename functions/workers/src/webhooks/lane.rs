@@ -30,14 +30,14 @@ const CHUNK: usize = CONCURRENCY * 4;
 /// time, it ends within the lease of the endpoint.
 const PASS: Duration = Duration::from_secs(33);
 /// A queue is searched for due places in parts, one after another. These are the numbers of places
-/// in the parts. Later places are found once earlier ones are gone. The first part is small,
+/// in the parts. Later places are found once earlier places are gone. The first part is small,
 /// because it usually contains enough due places. Otherwise, each chunk of a long queue would
 /// require reading a thousand places.
 const PARTS: [i32; 10] = [128, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000];
-/// How long the processing of a failing endpoint pauses after each pass, as a multiple of the time
-/// spent searching for due places. The queue of such an endpoint grows, each new event causes a
-/// search, and connections may be refused immediately. Without pauses, the searches would keep the
-/// table busy and delay other endpoints.
+/// The time for which the processing of a failing endpoint pauses after each pass. It is a multiple
+/// of the time that was spent on searching for due places. The queue of such an endpoint grows,
+/// each new event causes a search, and connections may be refused immediately. Without pauses, the
+/// searches would keep the table busy and delay other endpoints.
 const COOLDOWN_FACTOR: u32 = 4;
 /// The longest pause.
 const MAX_COOLDOWN: Duration = Duration::from_secs(2);
@@ -49,8 +49,8 @@ const SHARE: Duration = Duration::from_secs(1);
 /// claimed it, or `until` has passed. While `is_crowded` is set, stops after one pass. The
 /// remaining deliveries stay due, behind the waiting endpoints. If the endpoint was deleted,
 /// deletes its deliveries instead. Returns `false` if another worker has claimed the endpoint, or
-/// if the endpoint was deleted. The endpoint may then still appear due, but trying it again right
-/// away is pointless. If late deliveries cannot be moved into the queue, makes a pass over the
+/// if the endpoint was deleted. The endpoint may then still appear due, but trying it again
+/// immediately is useless. If late deliveries cannot be moved into the queue, makes a pass over the
 /// deliveries before them, and then fails.
 pub(super) async fn work(app: &App, lane: &Lane, until: Timestamp, is_crowded: &AtomicBool) -> Result<bool, store::Error> {
     while app.clock.now() < until {
@@ -77,7 +77,7 @@ pub(super) async fn work(app: &App, lane: &Lane, until: Timestamp, is_crowded: &
 /// How to continue after a pass over an endpoint's queue.
 #[derive(Default)]
 struct PassOutcome {
-    /// Whether more deliveries may be due right away.
+    /// Whether more deliveries may be due immediately.
     may_have_more: bool,
     /// How long to pause. The endpoint is not claimed during the pause.
     cooldown: Duration,
@@ -98,7 +98,8 @@ async fn pass(app: &App, mut claimed: ClaimedEndpoint, endpoint: &Endpoint, is_c
     let goes_on = || began.elapsed() < if is_crowded.load(Ordering::Relaxed) { SHARE } else { PASS };
     let mut off = None;
     // Only a few deliveries are read at a time, because a worker has many endpoints and a delivery
-    // may take 64 KB. The drawback is that the next deliveries wait for the slowest of them.
+    // may take 64 KB. The drawback is that the next deliveries wait for the slowest of these
+    // deliveries.
     for places in places.chunks(CONCURRENCY) {
         if off.is_some() || !goes_on() {
             break;
@@ -128,7 +129,7 @@ struct DuePlaces {
 }
 
 /// Finds the first due places. If several places are for the same item, only the first may be due.
-/// The others have to wait for it.
+/// The later places have to wait for the first place.
 async fn due(app: &App, lane: &Lane) -> Result<DuePlaces, store::Error> {
     let (now, mut seen) = (app.clock.now(), HashSet::new());
     let (mut places, mut next, mut after) = (Vec::new(), None, None);
@@ -156,7 +157,8 @@ async fn due(app: &App, lane: &Lane) -> Result<DuePlaces, store::Error> {
 /// Attempts these deliveries, and writes several of their outcomes at a time as they arrive. Each
 /// delivery is taken from the iterator only when its request can begin. Attempts are concurrent
 /// while the endpoint works ([`Health::works`](model::webhook::health::Health::works)). Otherwise,
-/// they are made one after another. Returns the reason for disabling the endpoint, if there is one.
+/// the attempts are made one after another. Returns the reason for disabling the endpoint, if there
+/// is one.
 async fn deliver(
     app: &App,
     claimed: &mut ClaimedEndpoint,

@@ -177,8 +177,8 @@ fn session(pair: &Pair<Session>) -> Events {
     data.map(|data| (event_type, data)).into_iter().collect()
 }
 
-/// An email's events contain only its id, status and creation time, and not its recipients, texts
-/// or codes.
+/// The events of an email contain only its id, status and creation time. They do not contain its
+/// recipients, texts or codes.
 fn email(pair: &Pair<OutboxEntry>) -> Events {
     let Some(new) = &pair.new else { return Vec::new() };
     let event_type = match &pair.old {

@@ -1,9 +1,9 @@
 //! Notifies a project's owners that an endpoint was disabled.
 //!
 //! The email contains the project's name and the endpoint's address, and the project's
-//! administrators can cause it at any time. Administrators could use this to email texts of their
-//! choice to strangers. So the email is sent only to verified addresses, and at most once a day per
-//! project. The endpoint itself shows why it was disabled.
+//! administrators can cause the email at any time. Administrators could use this to email texts of
+//! their choice to strangers. The email is therefore sent only to verified addresses, and at most
+//! once a day per project. The endpoint shows the reason why it was disabled.
 
 use flows::App;
 use flows::email::gate::{self, Cause};
