@@ -286,8 +286,8 @@ async fn only_projects_with_challenges_pay_for_them() {
     app.configure(serde_json::json!({ "config": { "bot_challenge": { "provider": "altcha" } } })).await;
     let after = sign_up("bob@example.com").await;
     assert_eq!((before.round_trips, after.round_trips), (2, 3));
-    // For each of the IP address, its network and the project, the counter of one window is
-    // written, and the counters of two windows are read.
+    // The counters of the IP address, its network and the project are affected. For each of them,
+    // the counter of one window is written, and the counters of two windows are read.
     assert_eq!((after.consumed.write - before.consumed.write, after.consumed.read - before.consumed.read), (3.0, 6.0));
 }
 

@@ -1,5 +1,5 @@
-//! Every kind of item expires by TTL, is deleted with its owner, or exists only until a worker is
-//! done with it. [`KINDS`] lists all kinds that operations and workers write.
+//! Every kind of item expires by TTL, is deleted with its owner, or exists only until a worker has
+//! processed it. [`KINDS`] lists all kinds that operations and workers write.
 
 use std::collections::BTreeSet;
 
@@ -29,7 +29,8 @@ enum Life {
     Expires,
     /// The item has a TTL if its content expires.
     MayExpire,
-    /// Has no TTL. The item is deleted with its project, user, team or the deployment, or earlier.
+    /// Has no TTL. The item is deleted at the latest with its project, its user, its team or the
+    /// deployment.
     Lasts,
     /// The item exists until a worker has processed it.
     UntilDone,

@@ -1,6 +1,6 @@
 //! Two projects in one table contain the same users, addresses, codes and teams. A request with the
-//! credentials of one project never reads or changes the data of the other project, whichever ids
-//! it contains. The operations come from the routes, so the tests cover new operations
+//! credentials of one project never reads or changes the data of the other project, no matter which
+//! ids it contains. The operations come from the routes, so the tests cover new operations
 //! automatically.
 
 use std::collections::BTreeSet;

@@ -11,7 +11,7 @@ struct Resource {
     read: String,
     /// The path for changes.
     change: String,
-    /// The body of a change. It is different for each number.
+    /// The body of a change. The body is different for each number.
     body: fn(usize) -> Value,
 }
 

@@ -1,5 +1,5 @@
 //! Operations that do not declare a need for the deployment secret respond in the same way without
-//! the secret, because their Lambda functions do not have it.
+//! the secret. Their Lambda functions do not have the secret.
 
 use api::http::Need;
 use crypto::deployment_secret::DeploymentSecret;

@@ -7,8 +7,8 @@ use wire::clock::after;
 use crate::TestApp;
 
 impl TestApp {
-    /// A flow at a provider. No user is signed in at its start, and the app receives the provider's
-    /// URL as JSON.
+    /// A flow at a provider. No user is signed in at the start of the flow, and the app receives
+    /// the provider's URL as JSON.
     pub fn authorization(&self, provider_id: &str) -> Authorization {
         Authorization {
             project_id: self.project_id().clone(),

@@ -88,8 +88,8 @@ impl TestApp {
 }
 
 impl Caller {
-    /// A caller of any service. It has the project's key for the level `admin` or `server`, and the
-    /// client key for any other level.
+    /// A caller of any service. The caller has the project's key for the level `admin` or `server`,
+    /// and the client key for any other level.
     pub(crate) fn of(service: &Service, keys: &Keys, level: &str) -> Self {
         let (name, key) = match level {
             "admin" => ("x-stack-super-secret-admin-key", &keys.admin),

@@ -8,7 +8,7 @@ const MAX: usize = 2048;
 /// The letters from which long patterns are made.
 const LETTERS: &str = "abcdefghijklmnopqrstuvwxyz";
 
-/// The longest address that can be written. It consists of a single letter where possible.
+/// The longest address that can be written. The address consists of a single letter where possible.
 pub fn longest_address() -> String {
     let domain = [vec!["a".repeat(60); 2].join("."), "a".repeat(55), "test".to_owned()].join(".");
     let address = format!("{}@{domain}", "a".repeat(64));

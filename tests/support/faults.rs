@@ -34,7 +34,8 @@ struct MeanwhileAction {
     action: Box<dyn FnOnce() + Send>,
 }
 
-/// The time that each call takes while calls are measured. It far exceeds the precision of timers.
+/// The time that each call takes while calls are measured. This time far exceeds the precision of
+/// timers.
 pub const ROUND_TRIP: Duration = Duration::from_millis(100);
 
 /// The time that each call takes on tokio's clock while calls are made in steps.

@@ -1,5 +1,5 @@
-//! An OpenID provider for tests. It is served over HTTP on this machine. The provider is as strict
-//! as a real provider, and misbehaves if a test requests it.
+//! An OpenID provider for tests. The provider is served over HTTP on this machine. The provider is
+//! as strict as a real provider, and misbehaves if a test requests it.
 
 use std::collections::HashMap;
 use std::pin::pin;
@@ -32,7 +32,7 @@ pub const CLIENT_SECRET: &str = "acme secret: 100%";
 /// The access token that is issued for the refresh token.
 const RENEWED: &str = "renewed";
 
-/// A running provider. It stops when it is dropped.
+/// A running provider. The provider stops when it is dropped.
 pub struct Provider {
     pub issuer: String,
     inner: Arc<Inner>,

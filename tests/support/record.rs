@@ -1,6 +1,6 @@
-//! The record of a complete run of the API tests. It contains the IAM actions that operations used
-//! on the table, the log, and the secrets that were sent and received. The test program `whole`
-//! checks the record.
+//! The record of a complete run of the API tests. The record contains the IAM actions that
+//! operations used on the table, the log, and the secrets that were sent and received. The test
+//! program `whole` checks the record.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;

@@ -96,7 +96,7 @@ impl Shell {
     }
 
     /// A shell with a copy of a table. The shell is an unused shell of this kind and test. If there
-    /// is none, it is a new shell.
+    /// is no such shell, it is a new shell.
     pub(crate) async fn again(kind: &str, settings: impl FnOnce() -> Settings, seed: u64, image: &Image, is_observed: bool) -> Self {
         let kind = format!("{kind} {is_observed} {}", image.definition);
         let free = |kept: &mut KeptShell| {

@@ -29,7 +29,7 @@ const ACCESS_TOKEN: &str = "the provider's token";
 const CODE: &str = "the provider's code";
 pub const REFRESH_TOKEN: &str = "the provider's refresh token";
 
-/// A stand-in for a provider of the catalog. It stops when it is dropped.
+/// A stand-in for a provider of the catalog. The stand-in stops when it is dropped.
 pub struct StandIn {
     pub url: String,
     inner: Arc<Inner>,

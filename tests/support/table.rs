@@ -39,7 +39,7 @@ struct State {
 /// A copy of a table.
 pub(crate) struct Image {
     connection: Mutex<Connection>,
-    /// The rows of the copy. They are empty until they are first read.
+    /// The rows of the copy. The rows are empty until they are first read.
     rows: Arc<OnceLock<Rows>>,
     /// The facts about the table that the engine has cached, apart from its items.
     pub(crate) definition: String,
@@ -124,7 +124,7 @@ fn read(connection: &Connection) -> Rows {
     Rows(Arc::new(rows.map(Result::unwrap).collect()))
 }
 
-/// A part of a key. The engine stores it together with its type.
+/// A part of a key. The engine stores the part together with its type.
 fn key(stored: &str) -> String {
     stored.strip_prefix("S:").unwrap_or_else(|| panic!("{stored} is no text")).to_owned()
 }
@@ -146,7 +146,7 @@ fn definition(of: &Connection) -> String {
     format!("{rows:?}")
 }
 
-/// The items of a table as they are stored. They are parsed only where necessary.
+/// The items of a table as they are stored. The items are parsed only where necessary.
 #[derive(Clone)]
 pub struct Rows(Arc<BTreeMap<Key, String>>);
 

@@ -32,7 +32,7 @@ pub enum Misbehaviour {
     InternalError,
 }
 
-/// A running stand-in. It stops when it is dropped.
+/// A running stand-in. The stand-in stops when it is dropped.
 pub struct Turnstile {
     pub url: String,
     inner: Arc<Mutex<Inner>>,

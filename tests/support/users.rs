@@ -61,8 +61,8 @@ impl TestApp {
     }
 }
 
-/// The code that an authenticator app shows at this time (RFC 6238). It is computed independently
-/// of the service.
+/// The code that an authenticator app shows at this time (RFC 6238). The code is computed
+/// independently of the service.
 pub fn authenticator_code(secret: &[u8], second: i64) -> String {
     let key = hmac::Key::new(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, secret);
     let tag = hmac::sign(&key, &(second / 30).to_be_bytes());

@@ -1,5 +1,5 @@
-//! `POST /api/v1/auth/otp/send-sign-in-code`: emails a code and a link for signing in. If the
-//! email address has no account, redeeming the code creates one, or turns the caller's anonymous
+//! `POST /api/v1/auth/otp/send-sign-in-code`: emails a code and a link for signing in. If the email
+//! address has no account, redeeming the code creates an account, or turns the caller's anonymous
 //! user into an ordinary user.
 //!
 //! The sign-up rules apply when the code is redeemed. If the rules applied here, the rejection

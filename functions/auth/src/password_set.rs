@@ -1,5 +1,5 @@
-//! `POST /api/v1/auth/password/set`: sets the first password of a user without one. The user's
-//! sessions stay valid, but earlier codes become invalid.
+//! `POST /api/v1/auth/password/set`: sets the first password of a user who has no password. The
+//! user's sessions stay valid, but earlier codes become invalid.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Need, Route};

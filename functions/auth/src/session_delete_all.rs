@@ -27,7 +27,7 @@ pub const ROUTE: Route = Route::delete("auth-session-delete-all", "/api/v1/auth/
 pub struct EndQuery {
     /// A user's id, or `me`. Default: `me`. The parameter is required with server access.
     user_id: Option<UserRef>,
-    /// Whether to end the current session too. Default: `false`.
+    /// Whether to end the current session as well. Default: `false`.
     include_current: Flag,
 }
 

@@ -52,7 +52,8 @@ pub struct SessionView {
     /// Milliseconds since the epoch.
     last_used_at: i64,
     is_current_session: bool,
-    /// The OAuth client to which the user signed in. Absent for the project's own apps.
+    /// The OAuth client to which the user signed in. The field is absent for the apps of the
+    /// project.
     #[serde(skip_serializing_if = "Option::is_none")]
     client_id: Option<OauthClientId>,
     /// The name of the OAuth client. Absent for the project's own apps.

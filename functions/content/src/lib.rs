@@ -1,7 +1,7 @@
-//! The content API: the public content of a site. Four operations return JSON from the current
-//! publication. The other operations return images and documents, most of which the crate `site`
-//! renders. `api::content` adds validators, cache rules and errors to the responses. Two more
-//! operations serve agents over JSON-RPC (`api::rpc`). No operation needs credentials, and no
+//! The content API, which serves the public content of a site. Four operations return JSON from the
+//! current publication. The other operations return images and documents, most of which the crate
+//! `site` renders. `api::content` adds validators, cache rules and errors to the responses. Two
+//! more operations serve agents over JSON-RPC (`api::rpc`). No operation needs credentials, and no
 //! operation changes anything.
 //!
 //! Before the first publication, there are no apps or posts, and only the URL of the site is known.

@@ -1,6 +1,6 @@
 //! `POST /api/v1/auth/oauth2/authorizations`: checks the authorization request of a client (RFC
 //! 6749 §4.1.1). The authorization endpoint of the project is a page that calls this operation. An
-//! app that has its own pages can also call it.
+//! app with pages that replace the hosted pages can also call it.
 //!
 //! A valid request is stored, and must be completed after the user has signed in. The response
 //! contains the name of the request. This name is short enough for links in emails. Until the

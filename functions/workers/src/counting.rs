@@ -63,8 +63,8 @@ pub(crate) async fn count_active(app: &App, project: &ProjectId, entries: &[Fres
     Ok(())
 }
 
-/// Records the last sign-in of each user as activity. Token refreshes record the activity
-/// themselves. Sign-ins leave this record to the worker, because most of them do not write the
+/// Records the last sign-in of each user as activity. Token refreshes record this activity when
+/// they happen. Sign-ins leave this record to the worker, because most of them do not write the
 /// user's item.
 pub(crate) async fn note_sign_ins(app: &App, project: &ProjectId, entries: &[FreshEntry]) -> Result<(), store::Error> {
     let mut last: BTreeMap<UserId, Timestamp> = BTreeMap::new();

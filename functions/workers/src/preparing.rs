@@ -27,7 +27,7 @@ const EXPANDED: usize = 200;
 /// the entries to be rendered before the lease ends, even if several slow projects take turns.
 const SLOW_CHUNK: usize = 2;
 
-/// When it is the project's turn, prepares due entries and expands due broadcasts. Returns the
+/// Prepares due entries and expands due broadcasts when it is the project's turn. Returns the
 /// number of entries that were advanced or created. After [`SHARE`], the remaining work stays due,
 /// so that other projects get their turn.
 pub(crate) async fn prepare(

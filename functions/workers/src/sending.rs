@@ -51,12 +51,12 @@ pub(crate) async fn moved(app: &App, moves: Vec<OutboxMove>) -> Result<usize, st
     Ok(app.store.move_outbox_entries(moves).await?.len())
 }
 
-/// When it is the queue's turn, sends as many of its first emails as the project may send now.
-/// Returns the number of emails that were claimed or skipped. A claimed email counts once for each
-/// of its addresses. Emails with expired codes are skipped. A project's mail server gets at most
-/// [`CONNECTIONS`] emails of the queue at the same time. After [`SHARE`], the remaining emails stay
-/// queued. The remaining emails also stay queued if the mail service stops accepting emails. The
-/// turn then ends after [`COOLDOWN`]. Refused emails are not counted, and their tokens are
+/// Sends as many of the queue's first emails as the project may send now, when it is the queue's
+/// turn. Returns the number of emails that were claimed or skipped. A claimed email counts once for
+/// each of its addresses. Emails with expired codes are skipped. A project's mail server gets at
+/// most [`CONNECTIONS`] emails of the queue at the same time. After [`SHARE`], the remaining emails
+/// stay queued. The remaining emails also stay queued if the mail service stops accepting emails.
+/// The turn then ends after [`COOLDOWN`]. Refused emails are not counted, and their tokens are
 /// returned. From then on, a turn begins with a single email. The turn continues only if the mail
 /// service accepts this email ([`Mailer::is_refused`]).
 pub(crate) async fn serve(app: &App, mailer: &dyn Mailer, turns: &Turns, queue: &Queue, until: Timestamp) -> Result<usize, store::Error> {

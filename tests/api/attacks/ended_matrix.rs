@@ -133,7 +133,8 @@ async fn make_anonymous(world: &World, id: &str) {
     store.write(user::replace(&project, &row.user, row.version).unwrap()).await.unwrap();
 }
 
-/// Sends the event of the operation, with this access token if the event contains none.
+/// Sends the event of the operation. If the event contains no access token, the event is sent with
+/// this access token.
 async fn send(world: &World, operation: &Operation, token: &str) -> Answer {
     let mut request = world.request(&name(operation));
     if !request.headers().contains_key(TOKEN) {

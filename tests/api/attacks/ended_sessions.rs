@@ -9,7 +9,7 @@ use crate::stored;
 
 const NEW: &str = "a better horse battery";
 
-/// Requests that read and change a user's own account.
+/// Requests that read and change the account of their user.
 fn changes(channel: &str) -> Vec<(&'static str, String, Value)> {
     let email = json!({ "user_id": "me", "value": "eve@example.com", "type": "email", "used_for_auth": true });
     let callback = json!({ "callback_url": "http://localhost:3000/x" });

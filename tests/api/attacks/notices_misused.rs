@@ -1,4 +1,4 @@
-//! Misuse of "This wasn't me" by intruders, who receive notices too.
+//! Misuse of "This wasn't me" by intruders, who also receive notices.
 
 use std::sync::Arc;
 

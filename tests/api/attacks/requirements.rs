@@ -40,7 +40,7 @@ async fn every_sign_in_gets_a_new_refresh_token_with_130_secret_bits() {
     app.sign_up("ada@example.com").await;
     let mut tokens = Vec::new();
     for _ in 0..64 {
-        // The access token contains the first 64 characters too.
+        // The access token also contains the first 64 characters.
         tokens.push(app.sign_in("ada@example.com").await.refresh_token.split_off(64));
     }
     assert_random(&tokens, 26);

@@ -198,7 +198,7 @@ async fn a_backdated_entry_is_detected_and_never_linked() {
     let model = entries(&app).await.remove(1);
     for (day, sk) in [
         ("2026-01-01", "001767272400001#019b7a2c-0000-7000-8000-000000000000"),
-        // A day before all others, without entries.
+        // A day before all other days, without entries.
         ("2025-12-30", "001767096000000#019b7a2c-0000-7000-8000-000000000001"),
     ] {
         let mut added = model.clone();

@@ -315,7 +315,8 @@ async fn the_owner_is_notified_of_new_codes_and_of_each_use() {
         assert_eq!(told(&app, ADA, 3 + number).await, [format!("A recovery code was used. Codes left: {}.", 9 - number)]);
     }
     assert!(notices(&app, ADA).await.iter().all(|mail| codes.iter().all(|code| !mail.0.text.contains(code.as_str()))));
-    // Disabling the notices about the authenticator app also disables those about recovery codes.
+    // Disabling the notices about the authenticator app also disables the notices about recovery
+    // codes.
     app.configure(json!({ "config": { "disabled_notices": ["authenticator-app"] } })).await;
     app.advance(SignedDuration::from_secs(1));
     assert_eq!(recover(&app, &codes[2]).await.status(), 200);

@@ -1,4 +1,5 @@
-//! `/api/v1/connected-accounts/…`: accounts at providers, and the access tokens of these accounts.
+//! `/api/v1/connected-accounts/…`, with tests about accounts at providers and the access tokens of
+//! these accounts.
 
 use std::collections::HashMap;
 
@@ -120,8 +121,8 @@ async fn concurrent_requests_refresh_a_token_once() {
     provider.misbehave(Misbehaviour::Waits);
     provider.requests();
     app.recorder.clear();
-    // The provider responds only after every request has tried to become the one that refreshes the
-    // token.
+    // The provider responds only after every request has tried to become the request that refreshes
+    // the token.
     let behave = async {
         until("all requests compete", || app.recorder.count_of("UpdateItem", "refreshing_until") >= 20).await;
         provider.is_waiting(1).await;

@@ -77,7 +77,8 @@ mod tokens;
 use serde_json::{Value, json};
 use support::{Answer, SignedInUser, TestApp};
 
-/// Asserts that an operation with client access rejects callers without it, regardless of the body.
+/// Asserts that an operation with client access rejects callers without client access, regardless
+/// of the body.
 async fn assert_takes_client_access(app: &TestApp, method: &str, path: &str) {
     let send = |caller: support::Caller| async move { caller.request(method, path).json(&json!({ "nonsense": 1 })).send().await };
     let project = app.project_id().as_str();

@@ -184,7 +184,7 @@ async fn a_token_works_once() {
 #[tokio::test]
 async fn a_token_with_a_nonce_works_only_for_those_who_know_it() {
     let (app, apple) = start().await;
-    // SHA-256 of `a nonce`, computed by `sha256sum`.
+    // SHA-256 of `a nonce`, which `sha256sum` has computed.
     let hash = "df71001510f3ff862b7342de1a92e1e700fd41e78677baf161079d3a5fcef6ec";
     let sign_in = async |sub: &str, claim: Value, nonce: Value| {
         let token = apple.key().sign(&with(with(claims(&app, sub), "nonce", claim), "email", Value::Null));

@@ -10,7 +10,7 @@ use super::oauth_authorize::{authorize, parameters, parameters_with, start};
 use super::{assert_error, problems};
 use crate::stored;
 
-/// Asserts that the request is rejected, that it stores nothing, and that the user is not
+/// Asserts that the request is rejected, that nothing is stored, and that the user is not
 /// redirected.
 async fn assert_refused(app: &TestApp, others: &[(&'static str, &str)], status: u16, code: &str) -> serde_json::Value {
     app.recorder.clear();

@@ -162,7 +162,7 @@ async fn asked(app: &TestApp, others: &[(&'static str, &str)]) -> (String, Optio
     (value("scope").unwrap(), value("prompt"), value("access_type"))
 }
 
-/// Only flows that need a refresh token request one, and ask the user for consent again.
+/// Only flows that need a refresh token request such a token, and ask the user for consent again.
 #[tokio::test]
 async fn offline_access_is_asked_for_only_when_linking_or_with_further_scopes() {
     let (app, provider) = start().await;

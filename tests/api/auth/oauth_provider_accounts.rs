@@ -1,5 +1,5 @@
-//! `/api/v1/oauth-providers`: a user's accounts at providers, what they may be used for, and
-//! unlinking.
+//! `/api/v1/oauth-providers`, with tests about a user's accounts at providers, their permitted
+//! uses, and unlinking.
 
 use serde_json::{Value, json};
 use support::{Answer, SignedInUser, TestApp};

@@ -35,8 +35,8 @@ const FOREIGN: [&str; 29] = [
     "https://example.com/",
     // For certificates and cookies, browsers treat a name with a trailing dot as a different name.
     "https://app.example.com./",
-    // Punycode and look-alikes, which are a Cyrillic `а`, the same name in punycode, and the digit
-    // 1 instead of an `l`.
+    // Punycode and look-alikes, which are a Cyrillic `а`, the same name in punycode, and an `l`
+    // that is replaced by the digit 1.
     "https://аpp.example.com/",
     "https://xn--pp-7kc.example.com/",
     "https://app.examp1e.com/",

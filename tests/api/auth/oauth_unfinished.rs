@@ -43,8 +43,8 @@ async fn an_unfinished_flow_hands_over_no_account() {
     assert_eq!(app.signed_in(&owner).get("/api/v1/users/me").await.status(), 200);
     assert_eq!(password_status(&app).await, 200);
 
-    // Redeeming the code hands the account over. This verifies the address and removes the previous
-    // owner's password and sessions.
+    // Redeeming the code hands the account over. The handover verifies the address and removes the
+    // previous owner's password and sessions.
     let tokens = exchange(&app, &unused).await.json();
     assert_eq!(tokens["is_new_user"], false, "{tokens}");
     let me = app.client().with("x-stack-access-token", tokens["access_token"].as_str().unwrap()).get("/api/v1/users/me").await.json();

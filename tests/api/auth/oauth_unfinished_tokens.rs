@@ -146,8 +146,8 @@ async fn an_account_unlinked_since_the_callback_gets_no_tokens() {
     assert_eq!(stored(&app), None);
 }
 
-/// Sign-ins and a refresh that run concurrently all succeed, and the tokens of one of them are
-/// stored.
+/// Sign-ins and a refresh that run concurrently all succeed. The tokens of one of these requests
+/// are stored.
 #[tokio::test(flavor = "multi_thread")]
 async fn concurrent_sign_ins_and_a_refresh_all_succeed() {
     let (app, provider) = start().await;

@@ -98,7 +98,7 @@ fn claims(now: i64, issuer: &str) -> Vec<Row> {
     ]
 }
 
-/// The rows about the headers of ID tokens. The tokens are signed with ES256, whatever their
+/// The rows about the headers of ID tokens. The tokens are signed with ES256, no matter what their
 /// headers say.
 fn headers() -> Vec<Row> {
     let row = |name, fields, accepted| (name, Header, fields, accepted);

@@ -64,7 +64,7 @@ async fn everyone_is_restricted_until_a_second_factor_is_set_up() {
     let claims = refreshed(&app, &ada).await;
     assert_eq!((&claims["is_restricted"], &claims["restricted_reason"]), (&json!(true), &reason()));
     assert!(claims["aud"].as_str().unwrap().ends_with(":restricted"), "{claims}");
-    // New users are restricted too.
+    // New users are also restricted.
     let carol = app.sign_up("carol@example.com").await;
     assert_eq!(reason_of(&app, &carol).await, reason());
     let server = app.server().get(&format!("/api/v1/users/{}", ada.user_id)).await.json();
@@ -152,8 +152,8 @@ async fn a_session_older_than_the_app_needs_its_code_once_it_is_required() {
     assert_eq!(refreshed(&app, &other).await["is_restricted"], false);
 }
 
-/// A server vouches for the user when it creates a session, so the session stays unrestricted even
-/// if the user later proves only one factor.
+/// A server vouches for the user when it creates a session. The session therefore stays
+/// unrestricted even if the user later proves only one factor.
 #[tokio::test]
 async fn a_session_by_a_server_stays_as_good_as_its_word() {
     let app = TestApp::start().await;

@@ -211,8 +211,9 @@ async fn machines_and_sessions_that_a_server_creates_need_no_second_factor() {
     add_passkey(&app, &ada, None).await;
     let created = app.server().post("/api/v1/auth/sessions", json!({ "user_id": ada.user_id })).await.json();
     assert_eq!(claims(&created["access_token"])["is_restricted"], false);
-    // A session created by a server counts as proof of a second factor only if the user has one. If
-    // the user has no second factor, the user is restricted until a second factor is set up.
+    // A session that a server creates counts as proof of a second factor only if its user has a
+    // second factor. If the user has no second factor, the user is restricted until a second factor
+    // is set up.
     let bob = app.sign_up("bob@example.com").await;
     let created = app.server().post("/api/v1/auth/sessions", json!({ "user_id": bob.user_id })).await.json();
     assert_eq!(claims(&created["access_token"])["restricted_reason"], reason());

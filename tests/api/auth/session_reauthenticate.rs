@@ -81,8 +81,8 @@ async fn every_credential_change_requires_recent_authentication() {
         assert_error(&own.request(method, path).json(body).send().await, 403, "REAUTHENTICATION_REQUIRED");
     }
     assert_eq!(app.table(), table);
-    // Other changes do not require recent authentication. Changes by servers do not require it
-    // either.
+    // Other changes do not require recent authentication. Changes by servers also do not require
+    // it.
     assert_eq!(own.patch("/api/v1/users/me", json!({ "display_name": "Ada" })).await.status(), 200);
     let server = app.server().with("x-stack-access-token", &ada.access_token);
     assert_eq!(server.patch("/api/v1/users/me", json!({ "primary_email": "b@example.com" })).await.status(), 200);

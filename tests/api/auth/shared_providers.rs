@@ -110,8 +110,8 @@ async fn a_configuration_may_share_a_client() {
     assert_eq!(app.admin().get(PROJECT).await.json()["config"]["oauth_providers"], json!([]), "without any client");
 }
 
-/// The project's stored secret is used only with the project's client, and the deployment's secret
-/// only with the deployment's client.
+/// The project's stored secret is used only with the project's client. The deployment's secret is
+/// used only with the deployment's client.
 #[tokio::test]
 async fn a_provider_changes_between_own_and_shared_client() {
     let (app, provider) = start().await;

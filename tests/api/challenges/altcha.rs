@@ -36,8 +36,8 @@ fn payload(challenge: &Value, counter: u32) -> String {
     STANDARD.encode(json!({ "challenge": challenge, "solution": { "counter": counter, "derivedKey": "000", "time": 12.3 } }).to_string())
 }
 
-/// A challenge like those of the service. It takes only sixteen tries on average. A real challenge
-/// takes seconds.
+/// A challenge in the form of the service's challenges. The challenge takes only sixteen tries on
+/// average. A real challenge takes seconds.
 pub(crate) fn easy(app: &TestApp) -> Value {
     let work = Work { cost: 1, prefix: "0", ..Work::of(0) };
     json!(Challenge::new(&app.app.challenge_key, &app.app.entropy, app.project_id(), work, app.now()).unwrap())

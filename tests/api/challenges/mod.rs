@@ -1,5 +1,5 @@
-//! Bot challenges, with their settings, the callers who must solve them, the accepted solutions,
-//! and the effects of a flood of requests.
+//! Bot challenges, with tests about their settings, the callers who must solve them, the accepted
+//! solutions, and the effects of a flood of requests.
 
 pub(crate) mod altcha;
 mod attack;

@@ -64,7 +64,8 @@ async fn a_project_above_its_usual_rate_challenges_everybody_during_the_flood() 
         assert_eq!(send(&app, &format!("203.0.{number}.7"), number).await, 200);
     }
     assert_eq!(send(&app, "198.51.100.1", 3).await, 409);
-    // Existing users get challenges too, so the response does not reveal whether an account exists.
+    // Existing users also get challenges, so the response does not reveal whether an account
+    // exists.
     assert_eq!(send(&app, "198.51.100.2", 0).await, 409);
     let other = app.another_project().await;
     assert_eq!(app.client_of(&other).post(SIGN_UP, account_of("ada@example.com", json!({}))).await.status(), 200);

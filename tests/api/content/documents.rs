@@ -119,7 +119,7 @@ fn links(answer: &Answer) -> BTreeSet<String> {
     found.chain(linked).filter(|path| !path.is_empty()).collect()
 }
 
-/// The operations and documents of a deployment, without the gateway's own pages.
+/// The operations and documents of a deployment, without the pages that only a gateway has.
 fn deployed(app: &TestApp) -> Router {
     let mut operations = Operations::new(app.app.clone());
     registry::all_operations(&mut operations);

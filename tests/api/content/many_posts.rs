@@ -61,8 +61,8 @@ async fn documents_of_ten_thousand_posts_take_few_calls_of_the_table() {
     };
     app.recorder.measure();
     // A document takes at most one call for the publication, and a few more calls for its content.
-    // The list of all posts takes two calls, a page of the blog and the texts take one, and a post
-    // takes three.
+    // The list of all posts takes two calls, a page of the blog or the texts take one call, and a
+    // post takes three calls.
     for (path, max) in [
         ("/api/v1/blog-posts", 3),
         ("/feed.xml", 3),

@@ -165,7 +165,7 @@ async fn five_publications_are_kept_and_the_rest_is_deleted() {
     assert!(text(&app, "/blog/post-0.md").await.ends_with("Version 5.\n"));
     assert_eq!(app.app.store.roll_back(Some(4), app.now()).await.unwrap(), None);
 
-    // The publication that is being shown is kept, although it is the oldest.
+    // The publication that is being shown is kept, although it is the oldest publication.
     app.publish(&long_blog(2)).await;
     let kept = numbers(app.app.store.publications().await.unwrap());
     assert_eq!(kept, [(10, true), (9, false), (8, false), (7, false), (5, false)]);

@@ -111,7 +111,7 @@ async fn an_email_whose_outcome_cannot_be_stored_is_not_counted() {
     let app = TestApp::start().await;
     let body = json!({ "email": "ada@example.com", "callback_url": "http://localhost:3000/x" });
     app.client().post("/api/v1/auth/otp/send-sign-in-code", body).await;
-    // Rendering takes three writes and claiming takes one, so the fifth write is the outcome.
+    // Rendering takes three writes and claiming takes one write, so the fifth write is the outcome.
     app.recorder.fail_write(4, "AccessDeniedException");
     app.send_emails().await;
     assert_eq!(sent(&app).await, [0; 4]);

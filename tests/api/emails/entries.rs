@@ -19,8 +19,8 @@ async fn asked(app: &TestApp, email: &str, callback: &str) -> String {
     app.server().get(OUTBOX).await.json()["items"][0]["id"].as_str().unwrap().to_owned()
 }
 
-/// If an entry were longer, each change would cost two more units, or three to four more in a
-/// transaction.
+/// If an entry were longer, each change would cost two more units. In a transaction, it would cost
+/// three to four more units.
 #[tokio::test]
 async fn an_email_with_a_code_stays_below_a_kilobyte() {
     let app = TestApp::start().await;
@@ -29,8 +29,8 @@ async fn an_email_with_a_code_stays_below_a_kilobyte() {
     app.send_emails().await;
     let calls = app.recorder.take_traced();
     let of_entry = calls.iter().filter(|call| call.items.iter().any(|((_, sk), _)| sk == "ENTRY"));
-    // The entry costs one unit, the list costs one, and the entry's place in the queues costs two.
-    // The outcome is written with a counter, and the entry leaves the queues.
+    // The entry costs one unit, the list costs one unit, and the entry's place in the queues costs
+    // two units. The outcome is written with a counter, and the entry leaves the queues.
     let units: Vec<_> = of_entry.filter(|call| support::is_write(&call.operation)).map(|call| call.units).collect();
     assert_eq!(units, [4.0, 4.0, 4.0, 6.0]);
 }

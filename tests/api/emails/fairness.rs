@@ -50,7 +50,7 @@ async fn work_is_found_behind_that_of_another_project() {
     let due = app.app.store.due_beside(&[], app.now(), 5, &mut SearchProgress::default()).await.unwrap();
     assert_eq!((due.len(), due.iter().all(|due| *due.project() == first)), (20, true), "five of each partition");
     // Each call searches five more keys of a partition, which has about fifty keys. After the last
-    // key, the search starts again at the first.
+    // key, the search starts again at the first key.
     let mut searched = SearchProgress::default();
     for _ in 0..3 {
         assert!((2..=20).contains(&calls(&app, &[], &other, &mut searched).await));

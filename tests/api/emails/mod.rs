@@ -73,8 +73,8 @@ pub(crate) async fn read(app: &TestApp, id: &str) -> Value {
     answer.json()
 }
 
-/// Changes an entry by a rule of the model, as a worker does. The rule returns `None` if it does
-/// not apply to the entry's state.
+/// Changes an entry by a rule of the model, as a worker does. `None` if the rule does not apply to
+/// the entry's state.
 pub(crate) async fn work(app: &TestApp, id: &str, rule: impl FnOnce(OutboxEntry) -> Option<OutboxEntry>) {
     let id = EmailId::parse(id).unwrap();
     let row = app.app.store.outbox_entry(app.project_id(), id).await.unwrap().unwrap();
@@ -120,8 +120,8 @@ async fn update(app: &TestApp, id: &str, patch: Value) {
     assert_eq!(answer.status(), 200, "{}", answer.text());
 }
 
-/// Moves an entry from `preparing` through the following states to this status, and not beyond
-/// `server-error`. `None` if the entry starts in another state.
+/// Moves an entry from `preparing` through the following states to this status. The status may be
+/// `server-error` at most. `None` if the entry starts in another state.
 fn sending(app: &TestApp, entry: OutboxEntry, status: Status) -> Option<OutboxEntry> {
     let now = app.now();
     let mail = ("Greetings".to_owned(), Some("<p>Hello</p>".to_owned()), Some("Hello".to_owned()));

@@ -100,8 +100,8 @@ async fn expired_bodies_are_deleted_without_side_effects() {
     let entry = read(&app, &sent).await;
     assert_eq!((&entry["html"], &entry["subject"], &entry["status"]), (&Value::Null, &json!("Greetings"), &json!("sent")));
     assert_eq!(listed(&app, &sent).await, entry);
-    // According to the machine's clock, the bodies of the email that is still waiting have expired
-    // too.
+    // According to the machine's clock, the bodies of the email that is still waiting have also
+    // expired.
     app.advance(SignedDuration::from_hours(1));
     let mail = app.last_mail(&ada.email).await.0;
     assert_eq!(read(&app, &waiting).await["status"], "sent");

@@ -198,7 +198,7 @@ async fn notices_without_codes_to_unverified_addresses_use_the_share_of_stranger
     app.send_emails().await;
     assert_eq!(strangers(&app, 3).await, 1, "a quarter of the hourly quota");
     assert_eq!(app.mails("known@example.com").await.len(), 1);
-    // An edited notice still counts as the service's own email.
+    // An edited notice still counts as an email of the service.
     let queued = app.server().get(&format!("{OUTBOX}?status=queued")).await.json();
     let queued: Vec<&str> = queued["items"].as_array().unwrap().iter().map(|entry| entry["id"].as_str().unwrap()).collect();
     assert_eq!(queued.len(), 2);

@@ -194,7 +194,7 @@ async fn a_recipient_without_an_account_or_address_is_skipped() {
 async fn a_user_who_is_listed_twice_gets_one_email() {
     let app = TestApp::start().await;
     let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);
-    // One list of recipients fits into a transaction, and the other does not.
+    // One list of recipients fits into a transaction. The other list does not fit.
     for times in [2, 200] {
         let ids: Vec<&String> = [&bob.user_id, &ada.user_id].into_iter().cycle().take(2 * times).collect();
         let before = (app.mails(&ada.email).await.len(), app.mails(&bob.email).await.len(), entries(&app).await);

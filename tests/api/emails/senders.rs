@@ -1,4 +1,4 @@
-//! Sender addresses of projects without their own mail server.
+//! Sender addresses of projects that have not configured a mail server.
 
 use serde_json::{Value, json};
 use support::{Snapshot, TestApp};

@@ -112,9 +112,9 @@ const OTHER_SESSION: &str = "018f0b6c-1e2f-7b4d-8a34-5b9f0c6d7e81";
 pub(super) type Placeholders = Vec<(&'static str, String)>;
 
 /// Creates a project with all data that the events need, and returns the values of the
-/// placeholders. These are the access tokens of three users, two API keys, an identity token and a
-/// current authenticator code. The first user has a password, the second has no password, and the
-/// third belongs to `internal`.
+/// placeholders. These values are the access tokens of three users, two API keys, an identity token
+/// and a current authenticator code. The first user has a password, the second has no password, and
+/// the third belongs to `internal`.
 pub(super) async fn furnish(app: &TestApp, id: &str, key: &str) -> Placeholders {
     let project = ProjectId::parse(id).unwrap();
     let [client, server, admin] = ["pck_", "ssk_", "sak_"].map(|prefix| format!("{prefix}{key}").into());

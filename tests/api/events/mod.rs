@@ -1,9 +1,9 @@
 //! Sends every event file except the events of the workers to the real handlers, to show that
 //! operations understand API Gateway's requests.
 //!
-//! First, the data that the events need is created, which is a project with its keys, the user
-//! `ada@example.com`, and items such as a code, a refresh token and an email. Then each event must
-//! succeed. The only exception is the event of the fallback, which matches no operation.
+//! First, the data that the events need is created. It consists of a project with its keys, the
+//! user `ada@example.com`, and items such as a code, a refresh token and an email. Then each event
+//! must succeed. The only exception is the event of the fallback, which matches no operation.
 
 mod furnish;
 mod openid;

@@ -14,8 +14,8 @@ use support::{Answer, InjectedError, Rows, is_write, refused};
 use crate::events::sent::{self, SentEvent};
 use crate::events::{World, name, success};
 
-/// Fields that may change even if the change of the operation is not made. They are counts, marks,
-/// expiry times, and the times and places of the last use with the index keys of these.
+/// Fields that may change even if the change of the operation is not made. These fields are counts,
+/// marks, expiry times, the times and places of the last use, and keys of indexes.
 const BESIDE: [&str; 10] = ["attempts", "gsi1sk", "gsi2pk", "gsi2sk", "last_active_at", "last_used_at", "mark", "place", "taken_by", "ttl"];
 
 /// Items that only count requests or wrong attempts.
@@ -44,8 +44,8 @@ fn changes(before: &Rows, after: &Rows) -> BTreeMap<String, usize> {
     changes
 }
 
-/// The fields that differ, as paths of two levels. The first level is the attributes of an item,
-/// and the second level is the fields of its entity.
+/// The fields that differ, as paths of two levels. The first level contains the attributes of an
+/// item, and the second level contains the fields of its entity.
 fn difference(path: &str, before: &Value, after: &Value) -> Vec<String> {
     let empty = serde_json::Map::new();
     let fields = |value: &Value| value.as_object().unwrap_or(&empty).clone();
@@ -64,8 +64,8 @@ fn changes_of(sent: &SentEvent) -> BTreeMap<String, usize> {
     changes(before, after)
 }
 
-/// The outcome of sending one event to a new world in which one call fails. It consists of the
-/// world afterwards, the table before, and the response.
+/// The outcome of sending one event to a new world in which one call fails. The outcome consists of
+/// the world afterwards, the table before, and the response.
 struct Trial {
     world: World,
     before: Rows,
@@ -97,7 +97,7 @@ type Cases = BTreeMap<&'static str, usize>;
 
 const WRITES: [TableAction; 3] = [TableAction::PutItem, TableAction::UpdateItem, TableAction::DeleteItem];
 
-/// Asserts that every operation was tried. A call must have failed in exactly those operations that
+/// Asserts that every operation was tried. A call must have failed in exactly the operations that
 /// make such calls.
 fn assert_complete(cases: &Cases, makes_calls: impl Fn(&Route) -> bool) {
     let differ: Vec<_> = operations::all()

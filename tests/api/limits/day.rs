@@ -119,9 +119,9 @@ fn day() -> Vec<Act> {
             if is_new {
                 act(0, What::SignUp);
             } else if chance.is(10) {
-                // The user is not signed in. One in three signs in with a code, and one in three
-                // signs in with a provider. One in five of the remaining users first mistypes the
-                // password twice.
+                // The user is not signed in. One in three users signs in with a code, and one in
+                // three signs in with a provider. One in five of the remaining users first mistypes
+                // the password twice.
                 match chance.below(3) {
                     0 => act(0, What::Code),
                     1 => act(0, What::OAuth),
@@ -157,7 +157,7 @@ fn address(person: u32) -> IpAddr {
         ..OFFICE => Ipv4Addr::new(198, 51, 100, 1),
         // The users of the mobile carrier, who share one network.
         _ if person < OFFICE + MOBILE => Ipv4Addr::new(203, 0, 113, c),
-        // Every two users share the IP address of a home.
+        // Of the remaining users, every two share the IP address of a home.
         _ => Ipv4Addr::new(11, a, b, c / 2 * 2),
     };
     address.into()
@@ -238,8 +238,8 @@ async fn rules() -> BTreeMap<What, BTreeSet<(&'static str, Whom)>> {
             // rules in the table.
             let own = own.iter().filter(|(_, by)| *by != SubjectKind::User);
             let (batched, exact): (Rules, Rules) = own.partition(|(rule, _)| rule.is_batched());
-            // OAuth operations do not use the access headers, so each of these operations counts
-            // its requests itself.
+            // OAuth operations do not use the access headers, so these operations count their
+            // requests separately.
             let is_counted =
                 counted.len() + batched.len() > 0 && exact.iter().all(|(rule, _)| counted.iter().any(|(name, _)| *name == rule.name()));
             assert!(is_counted || what == What::OAuth, "{route} is not counted as expected");

@@ -1,6 +1,6 @@
 //! Wrong passwords at sign-in are counted by the email address in the request, even if the address
-//! has no account. Wrong values of `old_password` in a password change are counted separately, and
-//! so are wrong second factors.
+//! has no account. Wrong values of `old_password` in a password change are counted separately.
+//! Wrong second factors are also counted separately.
 
 use futures_util::future::join_all;
 use jiff::SignedDuration;
@@ -33,7 +33,7 @@ async fn after_10_wrong_passwords_the_right_one_is_rejected_too() {
     let seconds = assert_refused(&refused, "sign-in", Rule::SignInFailures.standard());
     let right = client.post(SIGN_IN, sign_in(" ADA@example.com", RIGHT)).await;
     assert_refused(&right, "sign-in", Rule::SignInFailures.standard());
-    // Another IP address does not bypass the limit. Server access does not bypass it either.
+    // Another IP address does not bypass the limit. Server access also does not bypass it.
     assert!(is_refused(&at(app.client(), "203.0.113.8").post(SIGN_IN, sign_in("ada@example.com", RIGHT)).await));
     assert!(is_refused(&app.server().post(SIGN_IN, sign_in("ada@example.com", RIGHT)).await));
 
@@ -184,7 +184,7 @@ async fn an_outdated_hash_is_replaced_only_if_the_sign_in_succeeds() {
     }
 }
 
-/// The owner's programs sign in at the same time, and the service refuses none of them.
+/// The owner's programs sign in at the same time, and the service accepts all of them.
 #[tokio::test(flavor = "multi_thread")]
 async fn forty_right_passwords_at_once_all_sign_in() {
     let app = app().await;

@@ -268,7 +268,7 @@ async fn pictures_are_limited_by_user_address_and_network() {
         .await;
         assert_eq!(let_through, limit as usize, "{rule:?}");
         assert_refused(&refused, "picture", Rate::new(limit, 600));
-        // Pictures that are given as URLs are not counted. Other changes are not counted either.
+        // Pictures that are given as URLs are not counted. Other changes are also not counted.
         let caller = at(app.signed_in(&users[0]), "203.0.113.7");
         assert_eq!(caller.patch(ME, json!({ "profile_image_url": "https://example.com/ada.png" })).await.status(), 200);
         // The limit does not apply to uploads by servers.

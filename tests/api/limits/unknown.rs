@@ -1,5 +1,5 @@
 //! Requests with unknown tokens, invitations, keys, projects or links count towards a limit of the
-//! caller. They do not create an item in the table for each value.
+//! caller. Such requests do not create an item in the table for each value.
 
 use std::collections::BTreeSet;
 

@@ -146,8 +146,8 @@ async fn a_silent_request_tells_nothing_without_consent() {
     assert_eq!(page.status(), 400);
 }
 
-/// The request of one client cannot be completed for another client. An impersonation cannot
-/// complete it either.
+/// The request of one client cannot be completed for another client. An impersonation also cannot
+/// complete it.
 #[tokio::test]
 async fn an_impersonation_cannot_sign_in_to_a_client() {
     let app = TestApp::start().await;

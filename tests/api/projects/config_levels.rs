@@ -1,5 +1,5 @@
-//! The levels of a configuration. The settings of the environment stay in effect, whatever the
-//! branch contains.
+//! The levels of a configuration. The settings of the environment stay in effect, no matter what
+//! the branch contains.
 
 use aws_sdk_dynamodb::operation::delete_item::DeleteItemInput;
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -45,7 +45,7 @@ async fn a_push_cannot_switch_off_a_way_to_sign_in_of_another_level() {
         assert_eq!(config["oauth_providers"][0]["client_id"], "an-id");
         assert_eq!(config["sign_up_rules"][0]["id"], "a");
     }
-    // A server may write only the branch. It therefore cannot disable passwords either.
+    // A server may write only the branch. A server therefore cannot disable passwords.
     assert_done(&patch(&app.server(), "branch", json!({ "auth.password.allowSignIn": false })).await);
     app.sign_up("ada@example.com").await;
     // Once the environment no longer sets `auth.password`, the setting of the branch takes effect.

@@ -1,5 +1,5 @@
-//! The metadata of a project as an issuer. Clients look for it at several paths, and authorizers of
-//! other services use it to check tokens.
+//! The metadata of a project as an issuer. Clients look for the metadata at several paths, and
+//! authorizers of other services use it to check tokens.
 
 use jsonwebtoken::jwk::JwkSet;
 use jsonwebtoken::{Algorithm, DecodingKey, Validation};
@@ -100,8 +100,8 @@ struct Authorizer<'a> {
 }
 
 impl Authorizer<'_> {
-    /// Checks the document, the keys and the claims of a token in the way of the JWT authorizers of
-    /// API Gateway and Bedrock `AgentCore`.
+    /// Checks the document, the keys and the claims of a token, as the JWT authorizers of API
+    /// Gateway and Bedrock `AgentCore` do.
     ///
     /// <https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-jwt-authorizer.html>
     async fn admits(&self, app: &TestApp, token: &str) -> Result<Value, String> {

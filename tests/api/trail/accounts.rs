@@ -82,7 +82,7 @@ async fn a_sign_up_with_a_challenge_is_recorded_as_one_without() {
     let entry = one(&app, "auth-password-sign-up").await;
     let user = UserId::parse(answer.json()["user_id"].as_str().unwrap()).unwrap();
     assert_eq!((entry.events.as_slice(), user_of(&entry)), (&[Event::Created, Event::SignIn][..], Some(user)));
-    // A solution that a rejected sign-up uses up does not add an entry either.
+    // A solution that a rejected sign-up uses up also does not add an entry.
     let taken = altcha::visible(&altcha::solved(&altcha::easy(&app)));
     assert_eq!(app.client().post(SIGN_UP, account_of("ada@example.com", taken)).await.code(), "USER_EMAIL_ALREADY_EXISTS");
     let entries = operation_entries(&app, "auth-password-sign-up").await;
@@ -132,7 +132,7 @@ async fn account_changes_are_recorded_as_events() {
     assert_eq!(server.delete(&user).await.status(), 200);
     assert_eq!(last_events(&app).await, [Event::Deleted]);
 
-    // The account's own list contains all of these entries.
+    // The account's list contains all of these entries.
     let own = listed(&app, app.project_id(), Some(id(&ada))).await;
     let all: Vec<_> = trail(&app).await.into_iter().filter(|entry| entry.user_id == Some(id(&ada))).collect();
     assert_eq!(own, all);

@@ -14,9 +14,9 @@ use store::trail::list::TrailListing;
 use support::{SignedInUser, TestApp};
 use wire::id::{ProjectId, UserId};
 
-/// The start of every list. It is the day on which the tests' clock starts. If the start were
-/// earlier, the list would read a partition for each earlier day, as far back as a trail may be
-/// kept.
+/// The start of every list. The start is the day on which the tests' clock starts. If the start
+/// were earlier, the list would read a partition for each earlier day, as far back as a trail may
+/// be kept.
 const FROM: &str = "2026-01-01T00:00:00Z";
 
 /// The entries of a project, oldest first. If there is a `user`, only the entries of this user.

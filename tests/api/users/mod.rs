@@ -76,7 +76,7 @@ async fn sign_in(app: &TestApp, email: &str, password: &str) -> Answer {
     app.client().post("/api/v1/auth/password/sign-in", json!({ "email": email, "password": password })).await
 }
 
-/// A new access token of a session. It is requested as the SDK does.
+/// A new access token of a session. The token is requested as the SDK does.
 async fn refresh(app: &TestApp, user: &SignedInUser) -> Answer {
     let caller = app.client().with("x-stack-refresh-token", &user.refresh_token);
     caller.request("POST", "/api/v1/auth/sessions/current/refresh").send().await

@@ -213,7 +213,7 @@ async fn a_sign_in_counts_as_activity_once_an_hour_and_never_backwards() {
     assert_eq!(at(&bob).await, refreshed);
 
     // A wrong password does not count as activity. A session in which a server acts as the user
-    // does not count either.
+    // also does not count.
     app.advance(HOUR);
     let wrong = json!({ "email": "ada@example.com", "password": "wrong horse battery" });
     assert_error(&app.client().post("/api/v1/auth/password/sign-in", wrong).await, 400, "EMAIL_PASSWORD_MISMATCH");

@@ -83,8 +83,8 @@ async fn after_eight_attempts_a_delivery_has_failed_and_can_be_replayed() {
     assert_eq!(receiver.received().len(), 10);
 }
 
-/// Changes whose events have not been recorded yet. They look as if they had been made in this
-/// second.
+/// Changes whose events have not been recorded yet. The changes look as if they had been made in
+/// this second.
 async fn changes_at(app: &TestApp, second: i64) -> Batch {
     let mut batch = app.changes().await.unwrap();
     for record in batch.event["Records"].as_array_mut().unwrap() {

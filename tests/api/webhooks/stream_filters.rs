@@ -22,8 +22,8 @@ fn filters(stream: &str) -> Vec<Value> {
     filters.as_array().unwrap().iter().map(pattern).collect()
 }
 
-/// Whether a value matches a pattern. All fields of an object must match, but only one rule of an
-/// array.
+/// Whether a value matches a pattern. All fields of an object must match. For an array, only one
+/// rule must match.
 fn matches(pattern: &Value, found: &Value) -> bool {
     match pattern {
         Value::Object(fields) => fields.iter().all(|(name, pattern)| matches(pattern, &found[name])),

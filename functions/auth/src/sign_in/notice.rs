@@ -2,7 +2,7 @@
 //! only to verified addresses.
 //!
 //! The email is written together with the session. Known places are the places of the user's newest
-//! stored sessions, including ended sessions. No email is sent if none of these sessions has a
+//! stored sessions, including ended sessions. No email is sent if all of these sessions have no
 //! place, as at the first sign-in of an account. In projects that enable the email, a sign-in costs
 //! one more query if the user has an address to notify.
 

@@ -12,7 +12,7 @@ use site::agent::REVISIONS as SUPPORTED;
 const STATELESS: &str = SUPPORTED[0];
 /// The revision offered to earlier clients that request an unknown revision.
 pub(super) const SESSIONS: &str = SUPPORTED[1];
-/// The revision that is assumed for clients that do not name one.
+/// The revision that is assumed for clients that do not name a revision.
 const UNNAMED: &str = "2025-03-26";
 
 /// A header is missing, or differs from the body.

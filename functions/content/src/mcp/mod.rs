@@ -64,8 +64,8 @@ async fn answer(app: &App, call: &Call) -> Reply {
     }
 }
 
-/// The capabilities of the server. The server declares prompts although it has none, because
-/// clients request the list of prompts anyway.
+/// The capabilities of the server. The server declares prompts although it offers no prompts,
+/// because clients request the list of prompts anyway.
 fn capabilities() -> Value {
     json!({ "tools": {}, "resources": {}, "prompts": {} })
 }

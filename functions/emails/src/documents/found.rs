@@ -7,7 +7,7 @@ use store::document::{DocumentRow, document_key};
 use wire::id::{DocumentId, ProjectId};
 
 /// The project's documents. If the project has no document with an id, the entry is the default
-/// with this id. An entry is `None` if there is no default either, or if no document was requested.
+/// with this id. An entry is `None` if there is also no default, or if no document was requested.
 pub(crate) async fn documents<const N: usize>(
     app: &App,
     project: &ProjectId,

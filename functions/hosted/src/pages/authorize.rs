@@ -24,7 +24,7 @@ const ONWARD: &str = "onward";
 /// The query parameter that hides the current account.
 pub(crate) const ANOTHER: &str = "another_account";
 
-/// The authorization endpoint: checks the request of a client.
+/// The authorization endpoint, which checks the request of a client.
 pub(crate) async fn begin(visit: &Visit, parameters: String) -> Answer {
     let call = Call::with(json!({ "parameters": parameters })).anonymous();
     let reply = visit.call(authorization_begin::ROUTE, authorization_begin::handle, call).await;

@@ -35,7 +35,7 @@ pub(crate) struct Call {
     path: Vec<String>,
     query: String,
     body: Option<Value>,
-    /// Whether to send the refresh token too.
+    /// Whether to send the refresh token as well.
     has_token: bool,
     is_anonymous: bool,
 }
@@ -66,7 +66,7 @@ impl Call {
         Self { query, ..self }
     }
 
-    /// Sends the refresh token too.
+    /// Sends the refresh token as well.
     pub(crate) fn with_token(self) -> Self {
         Self { has_token: true, ..self }
     }

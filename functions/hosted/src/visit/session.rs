@@ -1,4 +1,4 @@
-//! The session of a visit: the visitor's session, or a session that the request has started.
+//! The session of a visit. It is the visitor's session, or a session that the request has started.
 
 use jiff::SignedDuration;
 use minijinja::{Value, context};

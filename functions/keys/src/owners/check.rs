@@ -38,9 +38,9 @@ pub struct KeyBody {
     pub(crate) api_key: String,
 }
 
-/// The key and its owner. The key must be neither revoked nor expired, and must not possibly belong
-/// to an intruder. The owner may be restricted or anonymous. The app decides how to treat such
-/// owners. Also records the use of the key, at most once an hour.
+/// The key and its owner. The key must be neither revoked nor expired. It also must not be a key
+/// that may belong to an intruder. The owner may be restricted or anonymous. The app decides how to
+/// treat such owners. Also records the use of the key, at most once an hour.
 pub(crate) async fn check(access: &Access<Server>, body: &KeyBody, kind: OwnerKind) -> Result<OwnedKeyView, Error> {
     let (project, now) = (&access.project.id, access.app.clock.now());
     check_enabled(&access.project.config, kind)?;

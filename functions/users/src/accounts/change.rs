@@ -26,7 +26,7 @@ use wire::id::TeamId;
 #[derive(Clone, Copy)]
 enum Origin {
     /// The password was set by a server for a new user. The password may come from another service,
-    /// and the server cannot ask the user for a different one.
+    /// and the server cannot ask the user for a different password.
     Imported,
     /// Chosen now.
     Chosen,
@@ -82,7 +82,7 @@ impl UserChange {
         if self.seen.as_ref().is_some_and(|seen| seen != user) {
             return Err(KnownError::PreconditionFailed.into());
         }
-        // Setting a new authenticator app removes the existing one. The proof is checked only at
+        // Setting a new authenticator app removes the existing app. The proof is checked only at
         // this point, because the user may have set up an app since the first read.
         if user.totp.is_some() && !self.patch.totp.is_keep() {
             self.just_proved.clone()?;

@@ -74,7 +74,7 @@ pub(super) async fn work(app: &App, lane: &Lane, until: Timestamp, is_crowded: &
     Ok(true)
 }
 
-/// How to continue after a pass over an endpoint's queue.
+/// The next step after a pass over an endpoint's queue.
 #[derive(Default)]
 struct PassOutcome {
     /// Whether more deliveries may be due immediately.

@@ -1,4 +1,4 @@
-//! The users who can open the page, and what the page shows them.
+//! The users who can open the page, and the data that the page shows them.
 
 use jiff::SignedDuration;
 use serde_json::json;
