@@ -37,7 +37,7 @@ pub const ROUTE: Route = Route::post("openid-authorization-complete", "/api/v1/a
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct AuthorizationDecision {
-    /// The name of the request, as returned by `POST /auth/oauth2/authorizations`.
+    /// The name of the request, as returned by `POST /api/v1/auth/oauth2/authorizations`.
     request: String,
     /// The user's decision. The field is absent until the user has been asked.
     consent: Option<Consent>,

@@ -1,5 +1,5 @@
-//! The email about a sign-in from a new place, which is sent in projects that enable it. It is sent
-//! only to verified addresses.
+//! The email about a sign-in from a new place, which is sent in projects that enable it. The email
+//! is sent only to verified addresses.
 //!
 //! The email is written together with the session. Known places are the places of the user's newest
 //! stored sessions, including ended sessions. No email is sent if all of these sessions have no
