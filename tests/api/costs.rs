@@ -1,7 +1,7 @@
-//! The costs of each operation and of the workers' main steps. Sends each operation's event
-//! (`events/`) to a new service, whose database engine reports the capacity that every call
-//! consumes. Each call advances a paused clock by the same time, so the elapsed time gives the
-//! number of consecutive round trips. `infra/COSTS.md` has the results.
+//! Measures the costs of each operation and of the main steps of the workers. The event of each
+//! operation (`events/`) is sent to a new service, whose database engine reports the capacity that
+//! every call consumes. Each call advances a paused clock by the same time, so the elapsed time
+//! shows the number of consecutive round trips. `infra/COSTS.md` has the results.
 
 use std::fmt::Write as _;
 
@@ -18,30 +18,32 @@ use crate::auth::mfa_recovery_codes::codes;
 use crate::auth::mfa_sign_in::{attempt, user_with_app};
 use crate::events::{PROJECT, World, events};
 
-/// Dollars per million units on demand, us-east-1 (AWS's price list, 2026).
+/// Dollars per million units, on demand in us-east-1 (AWS's price list, 2026).
 const READ_PRICE: f64 = 0.125;
 const WRITE_PRICE: f64 = 0.625;
-/// Dollars per million requests: the price of API Gateway's HTTP API plus Lambda's price per
-/// request.
+/// Dollars per million requests, which is the price of API Gateway's HTTP API plus Lambda's price
+/// per request.
 const REQUEST_PRICE: f64 = 1.0 + 0.2;
 /// Dollars per gigabyte-second of Lambda on arm64.
 const MEMORY_PRICE: f64 = 0.000_013_333_4;
 
-/// The maximum round trips of an operation that hashes no password.
+/// The maximum number of round trips of an operation that does not hash a password.
 const MAX_ROUND_TRIPS: u128 = 3;
-/// The operations that take one more round trip: a page reads its visitor before it calls other
-/// operations, one finds projects through the caller's teams, the others find the pictures in a
-/// user's profiles through that user's teams.
+/// The operations that take an additional round trip. One of the operations is a page that reads
+/// its visitor before it calls other operations. Another operation finds projects through the
+/// caller's teams. The remaining operations find the pictures in a user's profiles through the
+/// user's teams.
 const LONGER: [&str; 4] = ["hosted-account-show", "projects-internal-list", "users-me-delete", "users-user-delete"];
 
-/// The operation that needs a provider's keys, which a process caches on its first request.
+/// The operation that needs the keys of a provider. A process caches these keys on its first
+/// request.
 const WITH_KEYS: &str = "auth-oauth-apple-native";
 
 struct Cost {
     name: String,
     round_trips: u128,
     consumed: ConsumedUnits,
-    /// The Lambda's memory, in MB.
+    /// The memory of the Lambda, in MB.
     memory: u16,
 }
 
@@ -76,7 +78,7 @@ impl Cost {
     }
 }
 
-/// Measures the calls to the table by `work`.
+/// Measures the calls to the table that `work` makes.
 async fn measured(app: &TestApp, name: &str, memory: u16, work: impl Future<Output = ()>) -> Cost {
     app.recorder.measure();
     tokio::time::pause();
@@ -94,10 +96,10 @@ async fn every_operation_costs_what_the_cost_table_says() {
     let all = operations::all();
     let mut costs = Vec::new();
     // These sign-ins hash passwords and recovery codes, so they come before the operation that
-    // needs a connection; see below.
+    // needs a connection, as explained below.
     let second_factors = costs_of_other_second_factors().await;
-    // The operation that needs a connection comes last: if a password were hashed after it, the
-    // paused clock would jump to when the idle connection is closed.
+    // The operation that needs a connection comes last. If a password were hashed after this
+    // operation, the paused clock would jump to the time when the idle connection is closed.
     let (last, first): (Vec<_>, Vec<_>) = events().into_iter().partition(|(name, _)| name == WITH_KEYS);
     for (name, event) in first.into_iter().chain(last) {
         let operation = all.iter().find(|operation| operation.route.name == name);
@@ -106,7 +108,8 @@ async fn every_operation_costs_what_the_cost_table_says() {
             assert_eq!(World::new(Limits::standard()).await.send(&event).await.status(), 200);
             World::new(Limits::standard()).await
         } else {
-            // A paused clock jumps ahead while a socket is awaited, so no provider can be called.
+            // A paused clock jumps ahead while the test waits for a socket, so no provider can be
+            // called.
             World::without_providers(Limits::standard()).await
         };
         let world = world.of_functions();
@@ -134,8 +137,8 @@ async fn every_operation_costs_what_the_cost_table_says() {
     expect_file!["../../infra/COSTS.md"].assert_eq(&text);
 }
 
-/// Makes the process remember that the event's project and keys exist, as it would after a first
-/// request.
+/// Makes the process remember that the project and the keys of the event exist, as it would after a
+/// first request.
 fn warm(world: &World, event: &str) {
     let request = world.request(event);
     let header = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
@@ -189,7 +192,7 @@ async fn cost_of_a_first_refresh() -> Cost {
     measured(&app, "auth-session-refresh, first of a day", 256, refresh).await
 }
 
-/// A check of a user's API key, whose use in this hour is already recorded.
+/// A check of a user's API key whose use in this hour is already recorded.
 async fn cost_of_a_later_check() -> Cost {
     let world = World::new(Limits::standard()).await;
     let check = async || assert_eq!(world.send("keys/user-key-check").await.status(), 200);
@@ -199,7 +202,7 @@ async fn cost_of_a_later_check() -> Cost {
     cost
 }
 
-/// Sign-ins with second factors other than the one in the `auth-mfa-sign-in` event.
+/// Sign-ins with second factors that the `auth-mfa-sign-in` event does not use.
 async fn costs_of_other_second_factors() -> [Cost; 2] {
     let app = TestApp::start_with(Limits::standard()).await;
     app.offer_passkeys().await;
@@ -284,8 +287,8 @@ async fn only_projects_with_challenges_pay_for_them() {
     app.configure(serde_json::json!({ "config": { "bot_challenge": { "provider": "altcha" } } })).await;
     let after = sign_up("bob@example.com").await;
     assert_eq!((before.round_trips, after.round_trips), (2, 3));
-    // The counters of the IP address, its network and the project, each written for one window and
-    // read for two.
+    // The counters of the IP address, its network and the project are affected. For each of them,
+    // the counter of one window is written, and the counters of two windows are read.
     assert_eq!((after.consumed.write - before.consumed.write, after.consumed.read - before.consumed.read), (3.0, 6.0));
 }
 
@@ -306,7 +309,7 @@ async fn named_items_are_read_in_the_authentication_round_trip() {
     };
     let channel = read(format!("/api/v1/contact-channels?user_id={ada}"), 200).await["items"][0].clone();
     assert_eq!(read(format!("/api/v1/contact-channels/{ada}/{}", channel["id"].as_str().unwrap()), 200).await, channel);
-    // If a parameter is repeated, the last value counts.
+    // If a parameter is repeated, its last value is used.
     let of_bob = read(format!("/api/v1/contact-channels?user_id={ada}&user_id={bob}"), 200).await;
     assert_eq!(of_bob["items"][0]["value"], "bob@example.com");
     read(format!("/api/v1/contact-channels/{}/{}", uuid::Uuid::nil(), channel["id"].as_str().unwrap()), 404).await;

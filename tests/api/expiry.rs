@@ -1,5 +1,5 @@
-//! Every kind of item expires by TTL, is deleted with its owner, or exists only until a worker is
-//! done with it. [`KINDS`] has all kinds that operations and workers write.
+//! Every kind of item expires by TTL, is deleted with its owner, or exists only until a worker has
+//! processed it. [`KINDS`] lists all kinds that operations and workers write.
 
 use std::collections::BTreeSet;
 
@@ -27,17 +27,18 @@ use crate::webhooks::{ENDPOINTS, late};
 enum Life {
     /// Always has a TTL.
     Expires,
-    /// Has a TTL if its content expires.
+    /// The item has a TTL if its content expires.
     MayExpire,
-    /// Has no TTL. Deleted with its project, user or team at the latest, or with the deployment.
+    /// Has no TTL. The item is deleted at the latest with its project, its user, its team or the
+    /// deployment.
     Lasts,
-    /// Exists until a worker is done with it.
+    /// The item exists until a worker has processed it.
     UntilDone,
 }
 
 use Life::{Expires, Lasts, MayExpire, UntilDone};
 
-/// The kinds of items, by prefixes of their partition and sort keys.
+/// The kinds of items, identified by the prefixes of their partition and sort keys.
 const KINDS: &[(&str, &str, Life)] = &[
     ("CONTENT", "SITE", Lasts),
     ("CONTENT", "APPS", Lasts),
@@ -122,7 +123,7 @@ const KINDS: &[(&str, &str, Life)] = &[
 ];
 
 /// An item's kind. Sort keys have no prefix in the list of projects and in the index of words. In
-/// an audit trail, they begin with the entry's time, and links have their own partition.
+/// an audit trail, sort keys begin with the time of the entry. Links have a separate partition.
 fn kind(pk: &str, sk: &str) -> (String, String) {
     let first = |key: &str| key.split('#').next().unwrap_or_default().to_owned();
     match pk.split('#').nth(2) {
@@ -132,7 +133,7 @@ fn kind(pk: &str, sk: &str) -> (String, String) {
     }
 }
 
-/// Checks every item, and records the kinds.
+/// Checks every item, and records the kinds of the items.
 fn check(what: &str, items: &Items, seen: &mut BTreeSet<(String, String)>) {
     for ((pk, sk), item) in items {
         let kind = kind(pk, sk);
@@ -152,9 +153,10 @@ fn check(what: &str, items: &Items, seen: &mut BTreeSet<(String, String)>) {
     }
 }
 
-/// Checks a project with an email quota, keys that expire, a sent email, a reset for an unknown
-/// user, an authorization code, an unfinished broadcast, a linked trail with a matched sign-up
-/// rule, a late webhook event, a solved bot challenge, and content with images.
+/// Checks the remaining kinds of items. Their project has an email quota, expiring keys, a sent
+/// email, a reset for an unknown user, an authorization code, an unfinished broadcast, a linked
+/// trail with a matched sign-up rule, a late webhook event, a solved bot challenge, and content
+/// with images.
 async fn others(seen: &mut BTreeSet<(String, String)>) {
     let app = TestApp::start_sending(1000).await;
     let images = BTreeSet::from(["an image".to_owned()]);
@@ -236,7 +238,7 @@ async fn every_item_expires_or_is_deleted_with_its_owner() {
         world.send(&event).await;
         let after = world.app.rows();
         check(&name, &first.new_items(&after), &mut seen);
-        // Otherwise, the emails are the same as above.
+        // If the event does not change emails, sending emails would only repeat the check above.
         if !first.changed(&after).iter().any(|(pk, _)| ["M#", "B#"].iter().any(|of_emails| pk.starts_with(of_emails))) {
             continue;
         }
@@ -248,7 +250,7 @@ async fn every_item_expires_or_is_deleted_with_its_owner() {
     assert_eq!(missing.collect::<Vec<_>>(), Vec::<&(&str, &str, Life)>::new(), "nothing writes these kinds");
 }
 
-/// Deletes expired items by the test's clock.
+/// Deletes the items that have expired by the test's clock.
 async fn delete_expired(app: &TestApp) {
     let store = &app.app.store;
     for ((pk, sk), item) in app.table() {

@@ -1,6 +1,7 @@
-//! Two projects in one table have the same users, addresses, codes and teams. A request with one
-//! project's credentials never reads or changes the other's data, whichever ids it contains.
-//! Operations come from the routes, so new ones are covered automatically.
+//! Two projects in one table contain the same users, addresses, codes and teams. A request with the
+//! credentials of one project never reads or changes the data of the other project, no matter which
+//! ids it contains. The operations come from the routes, so the tests cover new operations
+//! automatically.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +20,7 @@ const HEADERS: [(&str, &str); 3] = [
 ];
 const PREFIXES: [&str; 3] = ["pck_", "ssk_", "sak_"];
 
-/// A project's items: the items with its id in their partition key or content.
+/// The items that contain the id of a project in their partition key or content.
 fn items_of(project: &str, rows: &Rows) -> Rows {
     rows.only(|(pk, _), text| pk.contains(project) || text.contains(project))
 }
@@ -59,8 +60,8 @@ fn assert_same(before: &Rows, after: &Rows, what: &str) {
     assert!(before == after || items_of(PROJECT, before) == items_of(PROJECT, after), "{what}");
 }
 
-/// Every event sent to the twin project finds the same items, succeeds, and changes nothing in the
-/// first project.
+/// Every event that is sent to the twin project finds the same items, succeeds, and changes nothing
+/// in the first project.
 #[tokio::test]
 async fn an_operation_changes_nothing_in_an_identical_project() {
     let worlds = World::with_twin().await;
@@ -72,22 +73,22 @@ async fn an_operation_changes_nothing_in_an_identical_project() {
         let answer = twin.send(&name(&operation)).await;
         let after = world.app.rows();
         let what = operation.route.name;
-        // The token of a form belongs to one project.
+        // A form token belongs to one project.
         let expected = if matches!(what, "hosted-account-submit" | "hosted-page-submit") { 403 } else { success(&operation) };
         assert_eq!(answer.status(), expected, "{what}: {}", answer.text());
         assert_tells_nothing(&answer, what);
         assert_same(&before, &after, what);
         for (pk, sk) in before.changed(&after) {
-            // An OAuth flow's state and an email's link are found only by their secret, which
-            // determines the project.
+            // The state of an OAuth flow and the link of an email are found only by a secret that
+            // they contain. The secret determines the project.
             let by_secret = ["S#", "V#"].iter().any(|kind| pk.starts_with(kind));
-            // These operations write another project, the item that links it to its team, and the
-            // team's count of projects.
+            // These operations write another project, the item that links this other project to its
+            // team, and the team's count of projects.
             let of_owner = ["projects-internal-create", "projects-internal-transfer"].contains(&what);
             let of_team = pk.starts_with("T#internal#") && (sk.starts_with("PROJECT#") || sk == "TEAM");
             let owned = of_owner && (pk.starts_with("P#") || of_team);
-            // A project's trail is deleted with it, so the trail of `internal` records the
-            // deletion.
+            // The trail of a project is deleted with the project, so the trail of `internal`
+            // records the deletion.
             let told = what == "projects-internal-current-delete" && pk.starts_with("P#internal#TRAIL#");
             let listed = ["PROJECTS", "ENDINGS"].contains(&pk.as_str());
             assert!(pk.contains(TWIN) || by_secret || owned || told || listed, "{what} changes {pk} {sk}");
@@ -95,8 +96,8 @@ async fn an_operation_changes_nothing_in_an_identical_project() {
     }
 }
 
-/// For every operation that authenticates its caller, sends its request with the credentials of a
-/// third project, which lacks the items in the request, at each access level.
+/// Tries every operation that authenticates its caller, at each access level. The credentials
+/// belong to a third project, which does not contain the items in the request.
 #[tokio::test]
 async fn items_of_another_project_are_not_found_at_any_access_type() {
     let mut tried = BTreeSet::new();
@@ -134,7 +135,7 @@ async fn items_of_another_project_are_not_found_at_any_access_type() {
     assert!(tried.contains("teams-team-read") && tried.contains("users-user-update"), "{tried:?}");
 }
 
-/// One project's keys and access tokens are invalid in others.
+/// The keys and access tokens of one project are invalid in other projects.
 #[tokio::test]
 async fn credentials_only_work_for_their_own_project() {
     let (world, _) = Twins::of(World::with_twin().await).begin().await;

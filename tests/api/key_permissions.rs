@@ -1,4 +1,5 @@
-//! Keys with limited permissions: every operation with server access, tried with every permission.
+//! Keys with limited permissions. The tests try every operation with server access with every
+//! permission.
 
 use std::collections::BTreeSet;
 
@@ -42,7 +43,7 @@ async fn create(admin: &support::Caller, app: &TestApp, permissions: &[KeyPermis
     answer.json()["secret_server_key"].as_str().unwrap().to_owned()
 }
 
-/// Sends the event of an operation with this key and server access.
+/// Sends the event of an operation with this key, with server access.
 async fn send(world: &World, operation: &Operation, key: &str) -> Answer {
     let mut request = world.request(&name(operation));
     let value = |text: &str| text.parse::<HeaderValue>().unwrap();
@@ -70,8 +71,8 @@ async fn a_key_opens_the_operations_of_its_permissions_and_no_others() {
         drop(admin);
         let with_keys = world.kept();
         for operation in open_to_servers().filter(|operation| operation.route.permission() == Some(needed)) {
-            // Each operation gets a new service, because an earlier one may have ended the event's
-            // session.
+            // Each operation is tried in a new service, because an earlier operation may have ended
+            // the session of the event.
             let world = with_keys.begin(Limits::off()).await;
             let before = world.app.rows();
             let refused = send(&world, &operation, &without).await;
@@ -118,7 +119,7 @@ async fn permissions_require_a_set_with_only_a_server_key_and_must_exist() {
     }
 }
 
-/// Keys from earlier versions list no permissions, which means that they have all of them.
+/// Keys from earlier versions list no permissions, and therefore have every permission.
 #[tokio::test]
 async fn a_key_without_permissions_is_stored_as_before() {
     let app = TestApp::start().await;

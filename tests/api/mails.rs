@@ -1,4 +1,4 @@
-//! Emails, from the request to the inbox.
+//! Emails from the request to the inbox.
 
 use std::pin::Pin;
 use std::sync::Mutex;
@@ -14,7 +14,7 @@ use support::TestApp;
 
 use crate::emails::{entry_in, path, read, send};
 
-/// A mailer that temporarily rejects the first emails, and records all it receives.
+/// A mailer that temporarily rejects the first emails, and records all emails that it receives.
 #[derive(Default)]
 struct UnwillingMailer {
     refusals: usize,
@@ -55,7 +55,7 @@ async fn a_sign_in_email_has_a_link_and_a_code_to_type() {
     assert!(mail.0.html.contains(&mail.link().replace('&', "&amp;")) && mail.0.text.contains(typed), "{}", mail.0.html);
     assert_eq!((mail.0.from.as_str(), mail.0.to), ("\"Development\" <noreply@example.com>", vec!["ada@example.com".to_owned()]));
 
-    // A code is the part that a user types, followed by the nonce that the app kept.
+    // A code consists of the part that a user types and the nonce that the app has stored.
     let answer = app.client().post("/api/v1/auth/otp/sign-in", json!({ "code": format!("{typed}{nonce}") })).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
 }
@@ -137,7 +137,7 @@ async fn an_email_whose_worker_died_while_sending_fails_and_is_not_resent() {
     );
     app.advance(SignedDuration::from_hours(48));
     assert!(app.mails(&ada.email).await.is_empty());
-    // An operator sends the email after all.
+    // An operator sends the email after its failure.
     assert_eq!(app.server().patch(&path(&id), json!({ "subject_source": "Again" })).await.json()["status"], "preparing");
     assert_eq!(app.mails(&ada.email).await.len(), 1);
 }
@@ -188,12 +188,12 @@ async fn an_email_rejected_five_times_fails() {
     assert_eq!(entry["next_send_retry_at_millis"], Value::Null);
 }
 
-// On a paused clock, waits between attempts take no time.
+// The clock is paused, so the waits between attempts take no time.
 #[tokio::test(start_paused = true)]
 async fn transient_table_failures_neither_lose_nor_duplicate_emails() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
-    // An email causes four writes: rendering, rendered, sending, sent.
+    // An email causes four writes, for rendering, rendered, sending and sent.
     for write in 0..4 {
         let id = send(&app, &ada, json!({})).await["id"].as_str().unwrap().to_owned();
         app.recorder.fail_write(write, "InternalServerError");

@@ -1,5 +1,5 @@
-//! The API over HTTP. Modules named after a folder of `functions/` test its operations; the others
-//! concern several areas, or support the tests.
+//! The API over HTTP. A module that is named after a folder of `functions/` tests the operations in
+//! this folder. The other modules test several areas, or support the tests.
 // `json!` recurses for each part of its value, and a whole project exceeds the default limit of
 // 128.
 #![recursion_limit = "256"]

@@ -14,7 +14,7 @@ pub(crate) struct Owner {
 }
 
 impl Owner {
-    /// Signs up at `internal`, which gives the user a personal team.
+    /// Signs up in the project `internal`, where the user gets a personal team.
     pub(crate) async fn sign_up(app: &TestApp, internal: &Keys, email: &str) -> Self {
         let body = json!({ "email": email, "password": "correct horse battery" });
         let answer = app.client_of(internal).post("/api/v1/auth/password/sign-up", body).await;
@@ -29,7 +29,7 @@ impl Owner {
         Self { user, team, client }
     }
 
-    /// A caller with the user's session in `internal`.
+    /// A caller with the user's session in the project `internal`.
     pub(crate) fn caller(&self) -> Caller {
         self.client.clone()
     }
@@ -59,7 +59,7 @@ pub(crate) fn with_token(app: &TestApp, project: &str, level: &str, token: &str)
     app.anonymous().with("x-stack-project-id", project).with("x-stack-access-type", level).with("x-stack-admin-access-token", token)
 }
 
-/// Creates a project's keys for its owner.
+/// Creates keys of a project for the project's owner.
 pub(crate) async fn keys_of(app: &TestApp, project: &str, token: &str) -> Value {
     let body = json!({
         "description": "all", "expires_at_millis": app.now().as_millisecond() + 3_600_000,

@@ -1,4 +1,4 @@
-//! Operations use the table only as their roles allow; AWS would refuse anything else.
+//! Operations use the table only as their roles permit. AWS would refuse any other use.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ async fn an_operation_only_uses_the_actions_of_its_role() {
     }
 }
 
-/// The partitions that a call uses, by its items' keys or its query.
+/// The partitions that a call uses, according to the keys of its items or its query.
 fn partitions(value: &Value) -> Vec<&str> {
     match value {
         Value::Object(fields) => {

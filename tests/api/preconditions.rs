@@ -1,17 +1,17 @@
-//! `If-Match`: a change applies only to the version that the client has read.
+//! `If-Match`, with which a change is made only to the version that the client has read.
 
 use serde_json::{Value, json};
 use support::{Answer, Caller, TestApp};
 
 const PROJECT: &str = "/api/v1/internal/projects/current";
 
-/// A resource with a version.
+/// A resource that has a version.
 struct Resource {
-    /// The path that returns the resource's version.
+    /// The path of the operation that returns the resource with its version.
     read: String,
     /// The path for changes.
     change: String,
-    /// The body of a change, different for each number.
+    /// The body of a change. The body is different for each number.
     body: fn(usize) -> Value,
 }
 
@@ -35,8 +35,8 @@ async fn created(caller: &Caller, path: &str, body: Value) -> String {
     format!("{path}/{}", answer.json()["id"].as_str().unwrap())
 }
 
-/// One resource of every kind with versions, except outbox emails, which
-/// `tests/api/emails/outbox_update.rs` covers.
+/// One resource of every kind that has versions. `tests/api/emails/outbox_update.rs` covers outbox
+/// emails, which are not included here.
 async fn resources(app: &TestApp) -> Vec<Resource> {
     let admin = app.admin();
     let ada = app.sign_up("ada@example.com").await;
@@ -137,7 +137,8 @@ async fn a_tag_of_another_user_does_not_match_and_grants_no_access() {
     }
     let stale = app.server().request("PATCH", &path(&bob.user_id)).header("if-match", &mine);
     assert_eq!(stale.json(&json!({ "display_name": "Eve" })).send().await.status(), 412);
-    // For a caller who may not read the user, the user does not exist, whatever the tag.
+    // If a caller may not read a user, the user does not exist for this caller, regardless of the
+    // tag.
     let other = app.another_project().await;
     let foreign = app.server_of(&other).request("PATCH", &path(&bob.user_id)).header("if-match", "*");
     let foreign = foreign.json(&json!({ "display_name": "Eve" })).send().await;

@@ -1,5 +1,5 @@
-//! Many concurrent requests: an address signs up once, a code works once and every guess at it
-//! counts, all refreshes succeed, and a password change ends every other session.
+//! Many concurrent requests. An address signs up only once, a code works only once, and every guess
+//! at a code is counted. All refreshes succeed, and a password change ends all other sessions.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ const SESSIONS: &str = "/api/v1/auth/sessions";
 const PASSWORD: &str = "correct horse battery";
 const NEW: &str = "a better horse battery";
 
-/// Sends all requests concurrently, on all threads.
+/// Sends all requests concurrently, using all threads.
 async fn at_once(requests: impl IntoIterator<Item = (Caller, &'static str, Value)>) -> Vec<Answer> {
     let requests = requests.into_iter().map(|(caller, path, body)| tokio::spawn(async move { caller.post(path, body).await }));
     let mut answers = Vec::new();
@@ -28,7 +28,7 @@ async fn at_once(requests: impl IntoIterator<Item = (Caller, &'static str, Value
     answers
 }
 
-/// The number of responses per error code; `OK` stands for success.
+/// The number of responses for each error code. `OK` stands for success.
 fn codes(answers: &[Answer]) -> BTreeMap<String, usize> {
     let mut codes = BTreeMap::new();
     for answer in answers {
@@ -69,8 +69,8 @@ async fn of_200_concurrent_redemptions_of_a_code_one_succeeds() {
     let answers = at_once((0..200).map(|_| (app.client(), OTP_SIGN_IN, json!({ "code": code })))).await;
     let mut codes = codes(&answers);
     assert_eq!(codes.remove("OK"), Some(1), "{codes:?}");
-    // Once redeemed, the code counts as used; until then, it is exhausted from the twenty-first
-    // attempt on.
+    // Once the code is redeemed, it is reported as used. Before this, it is reported as exhausted
+    // from the twenty-first attempt on.
     let late = ["VERIFICATION_CODE_ALREADY_USED", "VERIFICATION_CODE_MAX_ATTEMPTS_REACHED"];
     assert!(codes.keys().all(|code| late.contains(&code.as_str())) && codes.values().sum::<usize>() == 199, "{codes:?}");
     assert_eq!((items(&app, "U#", "USER"), items(&app, "U#", "SESSION#")), (1, 1));
@@ -95,8 +95,8 @@ async fn a_password_change_ends_sessions_used_or_started_concurrently() {
             let (caller, recorder) = (app.signed_in(&ada), Arc::clone(&app.recorder));
             recorder.clear();
             tokio::spawn(async move {
-                // The change is sent a little later in each round. Each other request makes at
-                // least two calls to the table.
+                // In each round, the change is sent a little later. Each of the other requests
+                // makes at least two calls to the table.
                 until("the other requests make calls", || recorder.count() >= 2 * round).await;
                 caller.post(UPDATE, json!({ "old_password": PASSWORD, "new_password": NEW })).await
             })
@@ -119,7 +119,7 @@ async fn a_password_change_ends_sessions_used_or_started_concurrently() {
     }
 }
 
-/// Guesses the typed part of a code concurrently in both operations, never right.
+/// Guesses the typed part of a code concurrently in both operations. All guesses are wrong.
 async fn guess(app: &TestApp, code: &str, guesses: usize) {
     let (typed, nonce) = code.split_at(6);
     let wrong = (0..).map(|number| format!("{number:06}")).filter(|guess| guess != typed).take(guesses);

@@ -1,4 +1,4 @@
-//! Rotating the deployment secret: nobody is signed out, and no sealed value is lost.
+//! Rotating the deployment secret does not sign users out and does not lose sealed values.
 
 use crypto::deployment_secret::DeploymentSecret;
 use secrecy::ExposeSecret as _;
@@ -8,7 +8,7 @@ use support::TestApp;
 const OLD: &str = "a deployment secret for tests alone";
 const NEW: &str = "the deployment secret that comes after it";
 
-/// The deployment while its secret is being replaced, and afterwards.
+/// The deployment during and after the replacement of its secret.
 fn rotated(app: &TestApp) -> (TestApp, TestApp) {
     let new = || DeploymentSecret::from(NEW.to_owned());
     (
@@ -40,7 +40,8 @@ async fn sessions_survive_the_rotation_of_the_secret() {
     assert_eq!(refreshed.status(), 200, "{}", refreshed.text());
     let token = refreshed.json()["access_token"].as_str().unwrap().to_owned();
 
-    // The keys of both secrets are published, and new tokens are signed with the new secret's key.
+    // The keys of both secrets are published, and new tokens are signed with the key of the new
+    // secret.
     assert_eq!(key_ids(&during).await, [key_id(&token), key_id(&ada.access_token)]);
     assert_eq!((key_ids(&before).await, key_ids(&after).await), (vec![key_id(&ada.access_token)], vec![key_id(&token)]));
 

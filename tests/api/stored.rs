@@ -1,4 +1,4 @@
-//! Writes to the table directly, without requests.
+//! Writes directly to the table, without requests.
 
 use aws_sdk_dynamodb::operation::delete_item::DeleteItemInput;
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -50,7 +50,7 @@ pub(crate) async fn change_user(app: &TestApp, user: &SignedInUser, change: impl
     store.write(user::replace(project, &row.user, row.version).unwrap()).await.unwrap();
 }
 
-/// Adds sessions that start now, each modified by `change`; returns their refresh tokens.
+/// Adds sessions that start now and that `change` modifies, and returns their refresh tokens.
 pub(crate) async fn add_sessions(app: &TestApp, user: &SignedInUser, count: usize, change: impl Fn(&mut Session)) -> Vec<String> {
     let (store, project) = (&app.app.store, app.project_id());
     let row = store.user(project, user_id(user)).await.unwrap().unwrap();
@@ -69,12 +69,12 @@ pub(crate) async fn add_sessions(app: &TestApp, user: &SignedInUser, count: usiz
     tokens
 }
 
-/// The part that proves the refresh tokens of [`older_sessions`].
+/// The part of the refresh tokens of [`older_sessions`] that proves possession of the token.
 const PROOF: &str = "0123456789abcdefghjkmnpqrs";
 
-/// Turns all sessions into those of an earlier version, whose refresh tokens ([`older_token`]) have
-/// claims; with `is_oldest`, into those of the earliest version, in which an index finds the claim
-/// of a session.
+/// Turns all sessions into sessions of an earlier version. The refresh tokens of these sessions
+/// ([`older_token`]) have claims. If `is_oldest` is set, turns them into sessions of the earliest
+/// version. In this version, an index finds the claim of a session.
 pub(crate) fn older_sessions(app: &TestApp, is_oldest: bool) {
     let (database, table) = (app.database(), gateway::engine::TABLE);
     let put = |item| database.put_item(serde_json::from_value(json!({ "TableName": table, "Item": item })).unwrap()).unwrap();
@@ -110,7 +110,7 @@ pub(crate) fn older_token(token: &str) -> String {
     format!("{}{PROOF}", selector(&token[32..64]))
 }
 
-/// The selector of a session, by its id without hyphens.
+/// The selector of a session, derived from the session's id without hyphens.
 fn selector(session: &str) -> &str {
     &session[13..]
 }

@@ -1,5 +1,5 @@
-//! Operations that declare no need for the deployment secret respond the same without it, because
-//! their Lambda functions do not have it.
+//! Operations that do not declare a need for the deployment secret respond in the same way without
+//! the secret. Their Lambda functions do not have the secret.
 
 use api::http::Need;
 use crypto::deployment_secret::DeploymentSecret;
@@ -14,7 +14,7 @@ async fn operations_without_the_secret_answer_the_same() {
     let mut count = 0;
     for operation in operations::all().iter().filter(|operation| !operation.route.needs.has(Need::Secret)) {
         let event = name(operation);
-        // Each request gets its own world, because some requests change data and some answers
+        // Each request is sent to a new world, because some requests change data and some responses
         // contain random ids.
         let wanted = World::equal(Limits::off()).await.send(&event).await;
         let world = World::equal(Limits::off()).await;

@@ -1,5 +1,5 @@
-//! The items in the events of teams: a team of two, a team that invites, permissions, invitations;
-//! and the project `internal` with a user who owns a project.
+//! The items that the events of teams need. They are a team of two, a team that invites,
+//! permissions, invitations, and the project `internal` with a user who owns a project.
 
 use model::code::Code;
 use model::email::Email;
@@ -20,24 +20,25 @@ use wire::id::{InvitationId, ProjectId, TeamId, UserId};
 
 use crate::events::{CODE, picture};
 
-/// The team of `ada@example.com`, who has all its permissions. In `internal`, a team of [`OWNER`]
-/// has the same id.
+/// The team of `ada@example.com`, who has all permissions of the team. In the project `internal`, a
+/// team of [`OWNER`] has the same id.
 pub(crate) const TEAM: &str = "8d3c1b0a-6f2e-4a59-9c7d-1e2f3a4b5c6d";
-/// A team that invites `ada@example.com`. In `internal`, another team of [`OWNER`] has the same id.
+/// A team that invites `ada@example.com`. In the project `internal`, another team of [`OWNER`] has
+/// the same id.
 const OTHER_TEAM: &str = "9e4d2c1b-7a3f-4b60-8d8e-2f3a4b5c6d7e";
 const MEMBER: &str = "c2a7e5d4-1b3f-4e68-a9c0-5d6e7f8091a2";
 /// A user of the project `internal`.
 const OWNER: &str = "b6d8f0a1-3c5e-4f79-9b1d-7e8f9a0b1c2d";
-/// A project owned by [`OWNER`] through the team with the id [`TEAM`] in `internal`.
+/// A project that [`OWNER`] owns through the team in `internal` with the id [`TEAM`].
 const OWNED: &str = "7acbe33f-05c3-4d7f-86d2-ccb7f0b52174";
 /// A user without a team.
 const STRANGER: &str = "d4b8f6e5-2c40-4f79-8ad1-6e7f8091a2b3";
 const INVITATION: &str = "018f0b6c-2a3b-7c4d-8e5f-6a7b8c9d0e1f";
-/// An invitation to [`TEAM`] for someone else.
+/// An invitation to [`TEAM`] for a different address.
 const SENT: &str = "018f0b6c-3b4c-7d5e-9f60-7b8c9d0e1f20";
 
-/// The project permission in the events. It is the fourth: every project has two, and the events'
-/// project got a third before this one.
+/// The project permission that the events use. This permission is the fourth. Every project has two
+/// permissions, and a third was added to the project of the events earlier.
 pub(crate) fn audit() -> Grant {
     Grant("4".to_owned())
 }
@@ -90,8 +91,9 @@ pub(crate) async fn write(app: &TestApp, project: &ProjectId, ada: &User) {
     app.app.store.transact(writes).await.unwrap();
 }
 
-/// Creates the project `internal`, with a user, their two teams and their project, unless it
-/// exists: all projects of a table share it. Returns the user's access token.
+/// Creates the project `internal`, with a user and the user's two teams and project. Does nothing
+/// if the project exists, because all projects of a table share it. Returns the user's access
+/// token.
 pub(crate) async fn write_owner(app: &TestApp) -> String {
     let (entropy, now, project) = (&app.app.entropy, app.now(), ProjectId::internal());
     let user = User { id: UserId::parse(OWNER).unwrap(), ..User::new(entropy, now) };

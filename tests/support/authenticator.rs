@@ -1,4 +1,4 @@
-//! A software authenticator for passkeys; tests control every byte of its responses.
+//! A software authenticator for passkeys. Tests control every byte of its responses.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ const REGISTRATION: &str = "/api/v1/auth/passkey/initiate-passkey-registration";
 const AUTHENTICATION: &str = "/api/v1/auth/passkey/initiate-passkey-authentication";
 
 pub const VERIFIED: u8 = 0b101;
-/// The flags for user presence without verification.
+/// The flags for user presence without user verification.
 pub const PRESENT: u8 = 1;
 
-/// The page that creates or uses a passkey.
+/// The page on which a passkey is created or used.
 #[derive(Debug, Clone)]
 pub struct Page {
     pub origin: String,
@@ -43,7 +43,7 @@ pub struct SoftPasskey {
     pub credential_id: Vec<u8>,
     pub user_handle: String,
     pub page: Page,
-    /// The flags of the next response. Registrations add the flag for attested credential data.
+    /// The flags of the next response. A registration adds the flag for attested credential data.
     pub flags: u8,
     /// The signature count of the next response.
     pub sign_count: u32,
@@ -59,7 +59,8 @@ fn client_data(kind: &str, challenge: &str, origin: &str) -> Vec<u8> {
 }
 
 impl SoftPasskey {
-    /// Creates a passkey for the options. `number` determines the key and the credential id.
+    /// Creates a passkey according to the options. `number` determines the key and the credential
+    /// id.
     pub fn create(options: &Value, page: Page, number: u64) -> Self {
         let seed = digest(&SHA256, &number.to_be_bytes());
         Self {
@@ -86,7 +87,7 @@ impl SoftPasskey {
         [&[0xa5, 1, 2, 3, 0x26, 0x20, 1, 0x21, 0x58, 32][..], x, &[0x22, 0x58, 32], y].concat()
     }
 
-    /// The response to the options of a registration.
+    /// The response to the options for a registration.
     pub fn registration(&self, options: &Value) -> Value {
         let mut data = self.authenticator_data(self.flags | 0b100_0000);
         data.extend([0; 16]);
@@ -106,19 +107,19 @@ impl SoftPasskey {
         credential
     }
 
-    /// Wraps a response in the credential that a browser passes on.
+    /// Wraps a response in the credential that a browser returns.
     fn credential(&self, response: Value) -> Value {
         let id = encode(&self.credential_id);
         json!({ "id": id, "rawId": id, "type": "public-key", "response": response, "clientExtensionResults": {} })
     }
 
-    /// The response to the options of a sign-in.
+    /// The response to the options for a sign-in.
     pub fn assertion(&self, options: &Value) -> Value {
         let client = client_data("webauthn.get", options["challenge"].as_str().unwrap(), &self.page.origin);
         self.signed(&self.authenticator_data(self.flags), &client)
     }
 
-    /// An assertion with this authenticator data and client data.
+    /// An assertion that contains this authenticator data and client data.
     pub fn signed(&self, data: &[u8], client: &[u8]) -> Value {
         let signature: Signature = self.key.sign(&[data, digest(&SHA256, client).as_ref()].concat());
         self.credential(json!({
@@ -130,7 +131,7 @@ impl SoftPasskey {
     }
 }
 
-/// The options of a ceremony, and the code to return with the response.
+/// The options of a ceremony, and the code to send back with the response.
 #[derive(Debug, Clone)]
 pub struct Ceremony {
     pub options: Value,
@@ -138,7 +139,7 @@ pub struct Ceremony {
 }
 
 impl Ceremony {
-    /// The ceremony that a response starts.
+    /// The ceremony that was started by a response.
     pub fn of(answer: &Answer) -> Self {
         assert_eq!(answer.status(), 200, "{}", answer.text());
         let body = answer.json();
@@ -160,23 +161,23 @@ impl TestApp {
         Ceremony::of(&self.client().post(AUTHENTICATION, json!({})).await)
     }
 
-    /// Starts the use of a passkey as the second factor; `attempt` is the code of the sign-in's
+    /// Starts the use of a passkey as the second factor. `attempt` is the code of the sign-in
     /// attempt.
     pub async fn start_second_factor(&self, attempt: &str) -> Ceremony {
         Ceremony::of(&self.client().post(AUTHENTICATION, json!({ "attempt_code": attempt })).await)
     }
 
-    /// Completes a registration with an authenticator's response.
+    /// Completes a registration with the response of an authenticator.
     pub async fn register(&self, user: &SignedInUser, code: &str, credential: &Value) -> Answer {
         self.signed_in(user).post("/api/v1/auth/passkey/register", json!({ "code": code, "credential": credential })).await
     }
 
-    /// Registers a passkey; `number` determines its key.
+    /// Registers a passkey whose key is determined by `number`.
     pub async fn add_passkey(&self, user: &SignedInUser, number: u64) -> SoftPasskey {
         self.add_passkey_on(user, number, Page::default()).await
     }
 
-    /// Like [`Self::add_passkey`], but on `page`.
+    /// Like [`Self::add_passkey`], but creates the passkey on `page`.
     pub async fn add_passkey_on(&self, user: &SignedInUser, number: u64, page: Page) -> SoftPasskey {
         let Ceremony { options, code } = self.start_registration(user).await;
         let passkey = SoftPasskey::create(&options, page, number);
@@ -185,7 +186,7 @@ impl TestApp {
         passkey
     }
 
-    /// Signs in with an authenticator's response (the assertion).
+    /// Signs in with the response of an authenticator, which is called the assertion.
     pub async fn send_assertion(&self, code: &str, response: &Value) -> Answer {
         send_assertion_as(&self.client(), code, response).await
     }
@@ -196,7 +197,7 @@ impl TestApp {
     }
 }
 
-/// Signs in as `caller`, with an authenticator's response (the assertion).
+/// Signs in as `caller` with the response of an authenticator, which is called the assertion.
 pub async fn send_assertion_as(caller: &Caller, code: &str, response: &Value) -> Answer {
     caller.post("/api/v1/auth/passkey/sign-in", json!({ "code": code, "authentication_response": response })).await
 }

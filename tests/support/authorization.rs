@@ -1,4 +1,4 @@
-//! The stored half of an OAuth flow, for tests that do not start one.
+//! The stored half of an OAuth flow, for tests that do not start a flow.
 
 use model::project::redirect::RedirectUrl;
 use model::sign_in::authorization::{Authorization, LIFE, Purpose, ResponseMode};
@@ -7,7 +7,8 @@ use wire::clock::after;
 use crate::TestApp;
 
 impl TestApp {
-    /// A flow at a provider, started without a user, whose app receives the provider's URL as JSON.
+    /// A flow at a provider. No user is signed in at the start of the flow, and the app receives
+    /// the provider's URL as JSON.
     pub fn authorization(&self, provider_id: &str) -> Authorization {
         Authorization {
             project_id: self.project_id().clone(),

@@ -1,4 +1,4 @@
-//! Callers, each a set of request headers.
+//! Callers of the service, each with a set of request headers.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub struct Caller {
     app: App,
     router: Router,
     headers: HeaderMap,
-    /// Held so that no other service uses the shell.
+    /// Keeps other services from using the shell.
     table: Option<Arc<Table>>,
 }
 
@@ -45,7 +45,7 @@ impl TestApp {
         Caller { app: self.app.clone(), router: self.router.clone(), headers: HeaderMap::new(), table }
     }
 
-    /// Passes a request to the service unchanged.
+    /// Passes a request to the service without changing it.
     pub async fn answer(&self, request: Request<Body>) -> Response<Body> {
         record::answer(&self.app, self.router.clone(), request).await
     }
@@ -60,12 +60,12 @@ impl TestApp {
         self.server_of(&self.keys)
     }
 
-    /// An administrator of the project.
+    /// A caller who administers the project.
     pub fn admin(&self) -> Caller {
         self.admin_of(&self.keys)
     }
 
-    /// A client with a signed-in user.
+    /// A client of the project, with a signed-in user.
     pub fn signed_in(&self, user: &SignedInUser) -> Caller {
         self.client().with("x-stack-access-token", &user.access_token).with("x-stack-refresh-token", &user.refresh_token)
     }
@@ -88,8 +88,8 @@ impl TestApp {
 }
 
 impl Caller {
-    /// A caller of any service, with the project's key for the level: `admin`, `server`, anything
-    /// else means `client`.
+    /// A caller of any service. The caller has the project's key for the level `admin` or `server`,
+    /// and the client key for any other level.
     pub(crate) fn of(service: &Service, keys: &Keys, level: &str) -> Self {
         let (name, key) = match level {
             "admin" => ("x-stack-super-secret-admin-key", &keys.admin),
@@ -101,7 +101,7 @@ impl Caller {
         caller.with(name, key.expose_secret())
     }
 
-    /// The same caller with this header instead of any with that name.
+    /// The same caller with this header. The header replaces an earlier header with the same name.
     pub fn with(mut self, name: &str, value: &str) -> Self {
         self.headers.insert(name.parse::<HeaderName>().unwrap(), value.parse::<HeaderValue>().unwrap());
         self
@@ -139,7 +139,7 @@ impl Caller {
 }
 
 impl RequestBuilder {
-    /// Adds a header, even if there is one with that name.
+    /// Adds a header, even if there is a header with the same name.
     #[must_use]
     pub fn header(mut self, name: &str, value: &str) -> Self {
         self.request.headers_mut().append(name.parse::<HeaderName>().unwrap(), value.parse::<HeaderValue>().unwrap());
@@ -163,7 +163,7 @@ impl RequestBuilder {
         self
     }
 
-    /// The request as it is sent.
+    /// Builds the request in the form in which it is sent.
     pub fn build(self) -> Request<Body> {
         self.request
     }
@@ -207,7 +207,7 @@ impl Answer {
         serde_json::from_slice(self.response.body()).unwrap_or_else(|_| panic!("not JSON: {}", self.text()))
     }
 
-    /// The error code of the product API; asserts that the response is one of its errors.
+    /// The error code of the product API. Asserts that the response is an error of the product API.
     pub fn code(&self) -> String {
         let body = self.json();
         assert!(self.status() >= 400 && body["error"].is_string(), "not an error: {} {body}", self.status());

@@ -1,14 +1,14 @@
-//! Sets of sign-up rules that would take long to evaluate without a budget.
+//! Sets of sign-up rules that would take a long time to evaluate without a budget.
 
 use model::sign_up::rule::SignUpRule;
 use serde_json::json;
 
 /// The maximum length of a condition, in bytes.
 const MAX: usize = 2048;
-/// The letters of long patterns.
+/// The letters from which long patterns are made.
 const LETTERS: &str = "abcdefghijklmnopqrstuvwxyz";
 
-/// The longest address that can be written, made of one letter where possible.
+/// The longest address that can be written. The address consists of a single letter where possible.
 pub fn longest_address() -> String {
     let domain = [vec!["a".repeat(60); 2].join("."), "a".repeat(55), "test".to_owned()].join(".");
     let address = format!("{}@{domain}", "a".repeat(64));
@@ -16,7 +16,7 @@ pub fn longest_address() -> String {
     address
 }
 
-/// As many copies of a part as fit into a condition, joined by `separator`.
+/// A condition that contains as many copies of a part as fit, joined by `separator`.
 fn filled(part: impl Fn(usize) -> String, separator: &str, around: impl Fn(&str) -> String) -> String {
     let parts: Vec<String> = (0..MAX).map(part).collect();
     let of = |count: usize| around(&parts[..count].join(separator));
@@ -25,7 +25,7 @@ fn filled(part: impl Fn(usize) -> String, separator: &str, around: impl Fn(&str)
     of(fitting.max(1))
 }
 
-/// Conditions of each expensive kind; `number` makes their regular expressions unique to a rule.
+/// Conditions of each expensive kind. `number` makes the regular expressions unique to a rule.
 fn conditions(number: usize) -> Vec<(String, String)> {
     pattern_conditions(number).into_iter().chain(many_pattern_conditions(number)).chain(value_conditions()).collect()
 }
@@ -34,7 +34,7 @@ fn matches(pattern: &str) -> String {
     format!(r#"email.matches("{pattern}")"#)
 }
 
-/// Conditions that repeat one regular expression as often as it fits.
+/// Conditions that repeat a regular expression as often as it fits.
 fn pattern_conditions(number: usize) -> Vec<(String, String)> {
     let mut conditions = Vec::new();
     let mut add = |what: &str, condition: String| conditions.push((what.to_owned(), condition));
@@ -65,7 +65,7 @@ fn pattern_conditions(number: usize) -> Vec<(String, String)> {
     conditions
 }
 
-/// Conditions made of many regular expressions, and of padded ones.
+/// Conditions that consist of many regular expressions or of padded regular expressions.
 fn many_pattern_conditions(number: usize) -> Vec<(String, String)> {
     let mut conditions = Vec::new();
     let mut add = |what: &str, condition: String| conditions.push((what.to_owned(), condition));
@@ -87,7 +87,7 @@ fn many_pattern_conditions(number: usize) -> Vec<(String, String)> {
     conditions
 }
 
-/// Conditions made of calls, lists, macros and nesting.
+/// Conditions that consist of calls, lists, macros and nesting.
 fn value_conditions() -> Vec<(String, String)> {
     let mut conditions = Vec::new();
     let mut add = |what: &str, condition: String| conditions.push((what.to_owned(), condition));
@@ -119,7 +119,7 @@ fn value_conditions() -> Vec<(String, String)> {
     conditions
 }
 
-/// Sets of fifty rules: a set for each kind, and one with all kinds.
+/// Sets of fifty rules. There is one set for each kind, and one set with all kinds.
 pub fn sets() -> Vec<(String, Vec<SignUpRule>)> {
     let all: Vec<_> = (0..50).map(conditions).collect();
     let kinds = &all[0];

@@ -1,4 +1,4 @@
-//! Lets tests watch the calls to the table and make them fail.
+//! Lets tests observe the calls to the table and make them fail.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -14,7 +14,7 @@ pub use gateway::engine::InjectedError;
 use crate::roles;
 use crate::trace::{Trace, TracedCall};
 
-/// Records the calls to the table, and fails the selected ones.
+/// Records the calls to the table, and makes the selected calls fail.
 #[derive(Default)]
 pub struct Recorder {
     calls: Mutex<Vec<(String, String)>>,
@@ -23,44 +23,46 @@ pub struct Recorder {
     trace: Mutex<Option<Trace>>,
     meanwhile: Mutex<Option<MeanwhileAction>>,
     is_stepped: AtomicBool,
-    /// Each outbox entry's position in the order of creation.
+    /// The position of each outbox entry in the order of creation.
     emails: Mutex<HashMap<String, usize>>,
 }
 
 struct MeanwhileAction {
     operation: &'static str,
-    /// Text that the call's body must contain.
+    /// A text that the body of the call must contain.
     part: String,
     action: Box<dyn FnOnce() + Send>,
 }
 
-/// The time per call while calls are measured, far above the precision of timers.
+/// The time that each call takes while calls are measured. This time far exceeds the precision of
+/// timers.
 pub const ROUND_TRIP: Duration = Duration::from_millis(100);
 
-/// The time per call, on tokio's clock, while calls are made in steps.
+/// The time that each call takes on tokio's clock while calls are made in steps.
 const STEP: Duration = Duration::from_millis(1);
 
 /// The capacity consumed by the calls since [`Recorder::measure`].
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ConsumedUnits {
     pub calls: u32,
-    /// Read units: one per 4 KB read with strong consistency, or 8 KB with eventual consistency.
+    /// Read units, one for each 4 KB read with strong consistency, or for each 8 KB with eventual
+    /// consistency.
     pub read: f64,
-    /// Write units: one per 1 KB, two per 1 KB in a transaction, plus the units for the indexes.
+    /// Write units, one for each 1 KB, or two in a transaction, plus the units for the indexes.
     pub write: f64,
-    /// The length of the table's answers, in bytes of JSON.
+    /// The length of the table's responses, in bytes of JSON.
     pub answered: usize,
 }
 
 struct Plan {
     fault: InjectedError,
-    /// Whether reads are counted and fail too; otherwise only writes.
+    /// Whether reads are also counted and fail. Otherwise, only writes are counted and fail.
     reads: bool,
-    /// Only calls with this text in their body are counted and fail; `None` for all.
+    /// Only calls whose body contains this text are counted and fail. `None` selects all calls.
     part: Option<String>,
-    /// How many calls succeed first.
+    /// The number of calls that succeed before the first failure.
     after: usize,
-    /// How many calls then fail.
+    /// The number of calls that then fail.
     times: usize,
 }
 
@@ -80,8 +82,8 @@ impl Recorder {
         self.is_stepped.store(false, Ordering::SeqCst);
     }
 
-    /// Makes each call wait for tokio's clock after it is recorded and before it is executed. If
-    /// work is not polled again after a call is recorded, it therefore stops right before that
+    /// Makes each call wait for tokio's clock after the call is recorded and before it is executed.
+    /// Work that is not polled again after a call is recorded therefore stops right before this
     /// call.
     pub fn step(&self) {
         self.is_stepped.store(true, Ordering::SeqCst);
@@ -94,19 +96,20 @@ impl Recorder {
         *self.meanwhile.lock().unwrap() = None;
     }
 
-    /// Starts to measure: each call takes [`ROUND_TRIP`] on tokio's clock, so a paused clock shows
-    /// how many calls were sequential.
+    /// Starts to measure calls. Each call takes [`ROUND_TRIP`] on tokio's clock. A paused clock
+    /// therefore shows how many calls were made one after another.
     pub fn measure(&self) {
         *self.consumed.lock().unwrap() = Some(ConsumedUnits::default());
     }
 
-    /// Starts to record calls with their consumed capacity and with items of `database`; see
-    /// [`Self::take_traced`].
+    /// Starts to record calls with the capacity that they consume and the items of `database` that
+    /// they name. The calls are returned by [`Self::take_traced`].
     pub fn trace(&self, database: Database) {
         *self.trace.lock().unwrap() = Some(Trace::new(database));
     }
 
-    /// Removes and returns the calls recorded since [`Self::trace`], in the order of their answers.
+    /// Removes and returns the calls that were recorded since [`Self::trace`], in the order of
+    /// their responses.
     pub fn take_traced(&self) -> Vec<TracedCall> {
         self.trace.lock().unwrap().as_mut().map(Trace::take).unwrap_or_default()
     }
@@ -116,7 +119,7 @@ impl Recorder {
         self.consumed.lock().unwrap().unwrap_or_default()
     }
 
-    /// The calls since the last [`Self::clear`]: their DynamoDB operations and bodies.
+    /// The calls since the last [`Self::clear`], each with its DynamoDB operation and body.
     pub fn calls(&self) -> Vec<(String, String)> {
         self.calls.lock().unwrap().clone()
     }
@@ -126,44 +129,46 @@ impl Recorder {
         self.calls.lock().unwrap().len()
     }
 
-    /// The number of calls since the last [`Self::clear`] with this operation and with `part` in
-    /// the body.
+    /// The number of calls since the last [`Self::clear`] that have this operation and whose body
+    /// contains `part`.
     pub fn count_of(&self, operation: &str, part: &str) -> usize {
         self.calls.lock().unwrap().iter().filter(|(name, body)| name == operation && body.contains(part)).count()
     }
 
-    /// The writes since the last [`Self::clear`]: their DynamoDB operations and bodies.
+    /// The writes since the last [`Self::clear`], each with its DynamoDB operation and body.
     pub fn writes(&self) -> Vec<(String, String)> {
         self.calls().into_iter().filter(|(operation, _)| is_write(operation)).collect()
     }
 
-    /// Makes one write fail with a DynamoDB error. Writes are counted from 0, starting now.
+    /// Makes a single write fail with a DynamoDB error. Writes are counted from 0, starting with
+    /// the next write.
     pub fn fail_write(&self, write: usize, kind: &str) {
         self.break_writes(write, 1, refused(kind));
     }
 
-    /// Lets `after` writes succeed, then fails the next `times`.
+    /// Lets `after` writes succeed, and then makes the next `times` writes fail.
     pub fn break_writes(&self, after: usize, times: usize, fault: InjectedError) {
         *self.plan.lock().unwrap() = Some(Plan { fault, reads: false, part: None, after, times });
     }
 
-    /// Fails all writes whose body contains `part`, such as a key, until [`Self::clear`].
+    /// Makes all writes whose body contains `part`, such as a key, fail until [`Self::clear`].
     pub fn break_writes_to(&self, part: String, fault: InjectedError) {
         *self.plan.lock().unwrap() = Some(Plan { fault, reads: false, part: Some(part), after: 0, times: usize::MAX });
     }
 
-    /// Fails the next `times` calls, reads included.
+    /// Makes the next `times` calls fail, including reads.
     pub fn break_calls(&self, times: usize, fault: InjectedError) {
         *self.plan.lock().unwrap() = Some(Plan { fault, reads: true, part: None, after: 0, times });
     }
 
-    /// Lets `after` calls succeed, then fails the next one, read or write.
+    /// Lets `after` calls succeed, and then makes the next call fail, whether it is a read or a
+    /// write.
     pub fn break_call(&self, after: usize, fault: InjectedError) {
         *self.plan.lock().unwrap() = Some(Plan { fault, reads: true, part: None, after, times: 1 });
     }
 
-    /// Runs `action` once, right after the next `operation` with `part` in its body and before the
-    /// caller gets the answer.
+    /// Runs `action` once, right after the next `operation` whose body contains `part`. The caller
+    /// gets the response after the action.
     pub fn after_call(&self, operation: &'static str, part: String, action: impl FnOnce() + Send + 'static) {
         *self.meanwhile.lock().unwrap() = Some(MeanwhileAction { operation, part, action: Box::new(action) });
     }
@@ -173,13 +178,14 @@ impl Recorder {
         self.meanwhile.lock().unwrap().is_none()
     }
 
-    /// An outbox entry's position in the order of creation; `None` if it is older than the snapshot
-    /// that the service started from.
+    /// The position of an outbox entry in the order of creation. `None` if the entry is older than
+    /// the snapshot from which the service started.
     pub(crate) fn created(&self, email: &str) -> Option<usize> {
         self.emails.lock().unwrap().get(email).copied()
     }
 
-    /// Records the outbox entries in a call. The first call that names an entry creates it.
+    /// Records the outbox entries that a call names. The first call that names an entry is the call
+    /// that creates it.
     fn note_emails(&self, body: &str) {
         for key in body.split("\"M#").skip(1) {
             let Some((_, rest)) = key.split_once('#') else { continue };

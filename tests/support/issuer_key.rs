@@ -1,4 +1,4 @@
-//! Keys that issuers sign tokens with.
+//! Keys with which issuers sign tokens.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 #[derive(Clone)]
 pub struct Key {
-    /// The key's number, which is part of its id.
+    /// The number of the key, which is part of its id.
     number: u8,
     id: Option<String>,
     secret: Secret,
@@ -34,18 +34,18 @@ impl Key {
         Self { number, id: Some(format!("key-{number}")), secret }
     }
 
-    /// Another key with another id.
+    /// A different key with a different id.
     pub fn next(&self) -> Self {
         Self::new(self.number + 1)
     }
 
-    /// Another key with the same id.
+    /// A different key with the same id.
     pub fn forged(&self) -> Self {
         let other = if matches!(self.secret, Secret::P256(_)) { Self::new(99) } else { Self::p521(99) };
         Self { id: self.id.clone(), ..other }
     }
 
-    /// The key without an id.
+    /// The same key without an id.
     pub fn nameless(self) -> Self {
         Self { id: None, ..self }
     }
@@ -72,7 +72,7 @@ impl Key {
         self.sign_with(&self.header(), claims)
     }
 
-    /// A token with this header, whichever algorithm it names.
+    /// A token with this header, no matter which algorithm the header names.
     pub(crate) fn sign_with(&self, header: &Value, claims: &Value) -> String {
         let signed = [header, claims].map(|part| URL_SAFE_NO_PAD.encode(part.to_string())).join(".");
         let signature = match &self.secret {

@@ -1,4 +1,4 @@
-//! A log in memory, for tests of logging.
+//! A log that is kept in memory, for tests of logging.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -7,15 +7,16 @@ use api::http::log;
 use tracing::Dispatch;
 use tracing::subscriber::{DefaultGuard, NoSubscriber, set_default};
 
-/// Everything written so far; clones share it.
+/// The text written so far. Clones share it.
 #[derive(Clone, Default)]
 pub struct KeptLog(Arc<Mutex<Vec<u8>>>);
 
 impl KeptLog {
-    /// Captures this thread's log until the result is dropped.
+    /// Captures the log of this thread until the result is dropped.
     pub fn keep(&self) -> DefaultGuard {
-        // With a single subscriber, `tracing` asks the thread that first reaches a line whether the
-        // line is wanted. That can be the thread of another test, which has no subscriber.
+        // If there is a single subscriber, `tracing` asks the thread that first reaches a line
+        // whether the line is wanted. This thread may belong to another test, which has no
+        // subscriber.
         static OTHER: OnceLock<Dispatch> = OnceLock::new();
         OTHER.get_or_init(|| Dispatch::new(NoSubscriber::new()));
         let writer = self.clone();

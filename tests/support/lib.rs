@@ -1,6 +1,6 @@
-//! The basis of every test of the API: the whole service in this process, on an embedded engine in
-//! memory, with a clock and an inbox for the test. Requests pass through all layers as HTTP types,
-//! without sockets.
+//! The basis of every test of the API. It runs the whole service in this process, on an embedded
+//! engine in memory, with a clock and an inbox for the test. Requests pass through all layers as
+//! HTTP types, without a socket.
 #![expect(clippy::unwrap_used, reason = "a test fails if something is missing")]
 
 pub mod authenticator;
@@ -66,7 +66,7 @@ pub const API_URL: &str = "http://localhost:8787";
 /// The time at which a test's clock starts.
 pub const START: &str = "2026-01-01T12:00:00Z";
 
-/// One test's service, with one project.
+/// The service of one test, with one project.
 pub struct TestApp {
     pub app: App,
     pub keys: Keys,
@@ -79,7 +79,8 @@ pub struct TestApp {
     is_observed: bool,
 }
 
-/// A snapshot of a service's table. Services that start from it are observed like this one.
+/// A snapshot of a service's table. Services that start from the snapshot are observed like the
+/// original service.
 pub struct Snapshot {
     table: Arc<Image>,
     keys: Keys,
@@ -89,7 +90,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// The same snapshot for services like [`TestApp::start_unobserved`].
+    /// The same snapshot, but services start from it like [`TestApp::start_unobserved`].
     #[must_use]
     pub fn unobserved(&self) -> Self {
         Self { table: Arc::clone(&self.table), keys: copy(&self.keys), is_observed: false, ..*self }
@@ -97,7 +98,7 @@ impl Snapshot {
 }
 
 impl TestApp {
-    /// A service whose project allows passwords, magic links, sign-up and localhost.
+    /// A service whose project permits passwords, magic links, sign-up and localhost.
     ///
     /// Limits are off, because most tests send more requests than users would.
     pub async fn start() -> Self {
@@ -106,13 +107,14 @@ impl TestApp {
 
     /// Like [`TestApp::start`], with these limits.
     pub async fn start_with(limits: Limits) -> Self {
-        // The cheapest valid parameters of argon2, because these tests do not check its cost.
+        // The parameters of argon2 are the cheapest valid parameters, because these tests do not
+        // check its cost.
         Self::start_hashing(limits, Hasher::new(64, 1)).await
     }
 
-    /// Like [`TestApp::start`], but reads items as a gateway does, without DynamoDB requests. That
-    /// halves the work, which matters in tests with thousands of requests. The recorder sees no
-    /// reads.
+    /// Like [`TestApp::start`], but reads items as a gateway does, without requests to DynamoDB.
+    /// This halves the work, which matters in tests with thousands of requests. The recorder does
+    /// not see reads.
     pub async fn start_unobserved() -> Self {
         Self::install(Shell::new(settings(Limits::off()), Hasher::new(64, 1), false).await).await
     }
@@ -122,7 +124,7 @@ impl TestApp {
         Self::start_as(Settings { mails_per_hour: Some(mails_per_hour), ..settings(Limits::off()) }, Hasher::new(64, 1)).await
     }
 
-    /// Like [`TestApp::start_with`], with other parameters of the password hash.
+    /// Like [`TestApp::start_with`], with different parameters of the password hash.
     pub async fn start_hashing(limits: Limits, hasher: Hasher) -> Self {
         Self::start_as(settings(limits), hasher).await
     }
@@ -152,23 +154,23 @@ impl TestApp {
         Self::of(shell, copy(&snapshot.keys))
     }
 
-    /// A service from a snapshot of another service's table, whose projects may send from the
-    /// domains and addresses in `list`.
+    /// A service that starts from a snapshot of another service's table. Its projects may send from
+    /// the domains and addresses in `list`.
     pub async fn start_sending_from(snapshot: &Snapshot, list: &str) -> Self {
         let senders = || Senders::new(settings(Limits::off()).senders.own().to_owned(), list).unwrap();
         let settings = || Settings { senders: senders(), ..settings(Limits::off()) };
         Self::start_from_as(snapshot, &format!("senders {list}"), settings).await
     }
 
-    /// `kind` names these settings: services of one kind share shells.
+    /// `kind` is a name for these settings. Services of the same kind share shells.
     async fn start_from_as(snapshot: &Snapshot, kind: &str, settings: impl FnOnce() -> Settings) -> Self {
         let shell = Shell::again(kind, settings, snapshot.seed, &snapshot.table, snapshot.is_observed).await;
         shell.now.store(snapshot.now, Ordering::SeqCst);
         Self::of(shell, copy(&snapshot.keys))
     }
 
-    /// A snapshot of the table for other services to start from. They get another random seed, so
-    /// no id is issued twice.
+    /// A snapshot of the table from which other services can start. The new services get a
+    /// different random seed, so no id is issued twice.
     pub fn snapshot(&self) -> Snapshot {
         let seed = u64::from_be_bytes(self.app.entropy.bytes());
         let (table, now) = (Arc::new(self.table.image()), self.now.load(Ordering::SeqCst));
@@ -201,15 +203,15 @@ impl TestApp {
         self.engine.database()
     }
 
-    /// A service on the same table, with other settings.
+    /// A service on the same table, with different settings.
     pub fn redeployed(&self, change: impl FnOnce(&mut Settings)) -> Self {
         let Parts { mut settings, .. } = self.parts();
         change(&mut settings);
         self.served_by(Service::new(Parts { settings, ..self.parts() }))
     }
 
-    /// The service as functions on AWS, on the same table: new sessions carry their trail entries,
-    /// which [`Self::process_trail`] adds to the trails.
+    /// The service as functions on AWS, on the same table. New sessions carry their trail entries
+    /// until [`Self::process_trail`] adds the entries to the trails.
     pub fn as_functions(&self) -> Self {
         let Parts { engine, .. } = self.parts();
         self.served_by(Service::new(Parts { engine: engine.carrying_entries(), ..self.parts() }))
@@ -241,7 +243,8 @@ impl TestApp {
         }
     }
 
-    /// All items of the table, by key, for example to check that a failed request left nothing.
+    /// All items of the table by key. Tests use them, for example, to check that a failed request
+    /// has left nothing behind.
     pub fn table(&self) -> Items {
         self.rows().items()
     }
@@ -268,7 +271,7 @@ impl TestApp {
         self.app.store.publish(content, self.now()).await.unwrap();
     }
 
-    /// Changes the project's settings, as an administrator does.
+    /// Changes the project's settings as an administrator.
     pub async fn configure(&self, patch: serde_json::Value) {
         let answer = self.admin().patch("/api/v1/internal/projects/current", patch).await;
         assert_eq!(answer.status(), 200, "{}", answer.text());
@@ -284,12 +287,13 @@ impl TestApp {
         keys
     }
 
-    /// Deletes items that have expired by this machine's clock, as a gateway does every hour.
+    /// Deletes items that have expired according to this machine's clock, as a gateway does every
+    /// hour.
     pub async fn delete_expired(&self) -> usize {
         self.engine.expire().await.unwrap()
     }
 
-    /// Creates another project in the same table, and returns its keys.
+    /// Creates another project in the same table, and returns the project's keys.
     pub async fn another_project(&self) -> Keys {
         let keys = Keys::generate(&self.app.entropy, ProjectId::from(self.app.entropy.uuid()));
         keys.install(&self.app.store, &self.app.clock, &self.app.entropy).await.unwrap();

@@ -1,5 +1,5 @@
-//! A mail server that behaves as the test specifies and records what it receives. It is strict: a
-//! client that violates RFC 5321 fails the test.
+//! A mail server that behaves as the test specifies, and records the commands and messages that it
+//! receives. The server is strict. A client that violates RFC 5321 fails the test.
 
 use std::sync::{Arc, Mutex};
 
@@ -9,32 +9,32 @@ use tokio::sync::Semaphore;
 
 use crate::steady_time::SteadyTime;
 
-/// How the server behaves. A stage is the first four letters of the command, or `220` for the
-/// greeting, `TLS` for the handshake after STARTTLS, `354` for the moment after the answer to DATA,
-/// and `.` for the end of the message.
+/// How the server behaves. A stage is the first four letters of the command or another name. `220`
+/// is the greeting, `TLS` the handshake after STARTTLS, `354` the moment after the reply to DATA,
+/// and `.` the end of the message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Behaviour {
     /// Accepts the email.
     Well,
-    /// Answers at this stage with this line.
+    /// Replies with this line at this stage.
     Answers(&'static str, &'static str),
-    /// Closes the connection instead of answering at this stage.
+    /// Closes the connection instead of replying at this stage.
     Cuts(&'static str),
-    /// Resets the connection instead of answering at this stage.
+    /// Resets the connection instead of replying at this stage.
     Resets(&'static str),
-    /// Never answers at this stage.
+    /// Never replies at this stage.
     Silent(&'static str),
-    /// Answers at this stage once [`MailServer::go_on`] has been called.
+    /// Replies at this stage once [`MailServer::go_on`] has been called.
     Waits(&'static str),
-    /// Answers at this stage with an endless line.
+    /// Replies with an endless line at this stage.
     Babbles(&'static str),
     /// Requires no authentication.
     Open,
     /// Offers only AUTH LOGIN.
     LoginOnly,
-    /// Answers with codes only, on one line or several.
+    /// Replies with codes only, on one line or several lines.
     Mute,
-    /// Offers STARTTLS, and answers that command with more lines than expected.
+    /// Offers STARTTLS, and replies to the STARTTLS command with more lines than expected.
     StartTls,
 }
 
@@ -78,13 +78,13 @@ pub struct MailServer {
     seen: Arc<SeenMail>,
     /// Closed by [`MailServer::go_on`].
     gate: Arc<Semaphore>,
-    /// Closed when a connection no longer gets an answer.
+    /// Closed when a connection stops getting replies.
     is_silent: Arc<Semaphore>,
     _time: SteadyTime,
 }
 
 impl MailServer {
-    /// Starts a server with one behaviour per connection; the last one repeats.
+    /// Starts a server with one behaviour for each connection. The last behaviour repeats.
     pub async fn start(behaviours: Vec<Behaviour>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let [gate, is_silent] = [(); 2].map(|()| Arc::new(Semaphore::new(0)));
@@ -104,22 +104,22 @@ impl MailServer {
         server
     }
 
-    /// Makes the server send the answers that it has held back ([`Behaviour::Waits`]).
+    /// Makes the server send the replies that it has held back ([`Behaviour::Waits`]).
     pub fn go_on(&self) {
         self.gate.close();
     }
 
-    /// Waits until a connection no longer gets an answer ([`Behaviour::Silent`]).
+    /// Waits until a connection stops getting replies ([`Behaviour::Silent`]).
     pub async fn is_silent(&self) {
         let _ = self.is_silent.acquire().await;
     }
 
-    /// The messages received in full, without the dots added for the transfer.
+    /// The messages that were received in full, without the dots that are added for the transfer.
     pub fn messages(&self) -> Vec<String> {
         self.seen.messages.lock().unwrap().clone()
     }
 
-    /// The commands that the server received, line by line, without the messages.
+    /// The commands that the server has received, line by line, without the messages.
     pub fn commands(&self) -> Vec<String> {
         self.seen.commands.lock().unwrap().clone()
     }
@@ -175,7 +175,7 @@ impl Visit<'_> {
             self.answer(&verb, well).await?;
             match verb.as_str() {
                 "STAR" => {
-                    // The client begins the handshake.
+                    // Waits until the client begins the handshake.
                     let _ = self.stream.fill_buf().await;
                     self.answer("TLS", "").await?;
                     return None;
@@ -215,7 +215,8 @@ impl Visit<'_> {
         Some(command)
     }
 
-    /// Asks for the credentials that an AUTH without an initial response omits.
+    /// Asks for the credentials, which an AUTH command without an initial response does not
+    /// contain.
     async fn challenge(&mut self, line: &str) -> Option<()> {
         let prompts = match line {
             "AUTH LOGIN" => &["334 VXNlcm5hbWU6", "334 UGFzc3dvcmQ6"][..],
@@ -231,8 +232,8 @@ impl Visit<'_> {
         Some(())
     }
 
-    /// Sends the regular answer, or misbehaves if this is the stage for it; `None` closes the
-    /// connection.
+    /// Sends the regular reply, or misbehaves if the behaviour is for this stage. `None` means that
+    /// the connection is to be closed.
     async fn answer(&mut self, stage: &str, well: &str) -> Option<()> {
         let text = match self.behaviour {
             Behaviour::Answers(at, text) if at == stage => text.to_owned(),
@@ -293,7 +294,7 @@ impl Visit<'_> {
     }
 }
 
-/// What is wrong with a command that follows `before`, if anything.
+/// The fault of a command that follows the command `before`. `None` if the command is correct.
 fn complaint(before: &str, verb: &str, line: &str) -> Option<&'static str> {
     let is_path = |prefix: &str| {
         let address = line.strip_prefix(prefix).and_then(|rest| rest.strip_suffix('>'));

@@ -1,4 +1,4 @@
-//! The emails of a test. The outbox worker runs only on demand.
+//! The emails of a test. The outbox worker runs only when a test calls it.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -17,26 +17,26 @@ use crate::{TestApp, record, roles, secrets};
 pub struct Mail(pub gateway::inbox::Message);
 
 impl TestApp {
-    /// Runs the outbox worker until nothing is due.
+    /// Runs the outbox worker until no emails are due.
     pub async fn send_emails(&self) {
         self.send_emails_by(&self.inbox).await;
     }
 
-    /// Sends the due emails and advances the clock, because emails sent together arrive in any
-    /// order.
+    /// Sends the due emails, and advances the clock, because emails that are sent together arrive
+    /// in any order.
     pub async fn send_emails_until_next_second(&self) {
         self.send_emails().await;
         self.advance(SignedDuration::from_secs(1));
     }
 
-    /// Runs the outbox worker with this sender until nothing is due.
+    /// Runs the outbox worker with this sender until no emails are due.
     pub async fn send_emails_by(&self, mailer: &impl Mailer) {
         let drained = workers::outbox::drain(&self.app, mailer, self.now() + SignedDuration::from_hours(1));
         roles::within(Some("workers-outbox"), drained).await.unwrap();
     }
 
-    /// Requests an email to a new user, `ada@example.com`, with these fields added or replaced;
-    /// returns the entry's id.
+    /// Requests an email to a new user, `ada@example.com`, and returns the id of the email's entry.
+    /// `fields` are added to the request or replace its fields.
     pub async fn send_mail(&self, fields: Value) -> String {
         let ada = self.sign_up("ada@example.com").await;
         let mut body = json!({ "user_ids": [ada.user_id], "subject": "Grüße aus Köln", "html": "<p>Hello Ünion</p>", "theme_id": false });
@@ -47,8 +47,8 @@ impl TestApp {
     }
 
     /// Creates users without passwords, `user0@example.com` and so on, and returns their ids.
-    /// Writes to the table directly: requests would take longer than most tests that need many
-    /// users.
+    /// Writes directly to the table, because requests would take longer than most tests that need
+    /// many users.
     pub async fn users(&self, count: usize) -> Vec<String> {
         let (entropy, mut users) = (&self.app.entropy, Vec::new());
         for number in 0..count {
@@ -72,8 +72,9 @@ impl TestApp {
         self.sent_to(to)
     }
 
-    /// The emails sent to an address, newest first. Emails sent together arrive in any order, so
-    /// emails with the same time are in the order of their requests, which only the recorder knows.
+    /// The emails sent to an address, newest first. Emails that are sent together arrive in any
+    /// order. Emails with the same time are therefore sorted by the order of their requests, which
+    /// only the recorder knows.
     pub fn sent_to(&self, to: &str) -> Vec<Mail> {
         let mut mails = self.inbox.messages(Some(to));
         let times: HashSet<i64> = mails.iter().map(|mail| mail.sent_at_millis).collect();
@@ -83,8 +84,8 @@ impl TestApp {
         mails.into_iter().map(Mail).collect()
     }
 
-    /// Sends due emails, and returns the newest email to an address. Skips notices of changes,
-    /// which many tests cause as a side effect.
+    /// Sends due emails, and returns the newest email to an address. Notices of changes are
+    /// skipped, because many tests cause notices as a side effect.
     pub async fn last_mail(&self, to: &str) -> Mail {
         let is_notice = |mail: &Mail| mail.0.subject.ends_with(" was changed");
         self.mails(to).await.into_iter().find(|mail| !is_notice(mail)).unwrap_or_else(|| panic!("no email to {to}"))

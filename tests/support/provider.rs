@@ -1,5 +1,5 @@
-//! An OpenID provider for tests, served over HTTP on this machine. It is as strict as a real
-//! provider, and misbehaves on demand.
+//! An OpenID provider for tests. The provider is served over HTTP on this machine. The provider is
+//! as strict as a real provider, and misbehaves if a test requests it.
 
 use std::collections::HashMap;
 use std::pin::pin;
@@ -29,10 +29,10 @@ use crate::until::until;
 pub const CLIENT_ID: &str = "acme-client";
 pub const CLIENT_SECRET: &str = "acme secret: 100%";
 
-/// The access token that the refresh token yields.
+/// The access token that is issued for the refresh token.
 const RENEWED: &str = "renewed";
 
-/// A running provider; stops on drop.
+/// A running provider. The provider stops when it is dropped.
 pub struct Provider {
     pub issuer: String,
     inner: Arc<Inner>,
@@ -43,7 +43,7 @@ pub struct Provider {
 struct Inner {
     issuer: String,
     state: Mutex<ProviderState>,
-    /// Wakes the requests waiting for [`Provider::behave`].
+    /// Wakes the requests that are waiting for [`Provider::behave`].
     behaves: Notify,
 }
 
@@ -57,7 +57,7 @@ struct ProviderState {
     /// Further metadata.
     published: Vec<(String, Value)>,
     edits: Edits,
-    /// How many requests have waited for [`Provider::behave`].
+    /// The number of requests that have waited for [`Provider::behave`].
     waiting: usize,
 }
 
@@ -94,7 +94,7 @@ impl Provider {
         Self { issuer, inner, server, _time: SteadyTime::start() }
     }
 
-    /// The provider's entry in a project's settings.
+    /// The entry for this provider in a project's settings.
     pub fn setting(&self) -> Value {
         json!({ "id": "acme", "client_id": CLIENT_ID, "client_secret": CLIENT_SECRET, "issuer": self.issuer })
     }
@@ -113,13 +113,13 @@ impl Provider {
         until("tokens are requested", || self.inner.state.lock().unwrap().waiting >= requests).await;
     }
 
-    /// Signs with a new key from now on and withdraws the old one.
+    /// From now on, signs with a new key, and no longer publishes the old key.
     pub fn rotate_key(&self) {
         let mut state = self.inner.state.lock().unwrap();
         state.key = state.key.next();
     }
 
-    /// Signs with this key from now on and publishes only it.
+    /// From now on, signs with this key, and publishes only this key.
     pub fn use_key(&self, key: Key) {
         self.inner.state.lock().unwrap().key = key;
     }
@@ -133,7 +133,7 @@ impl Provider {
         self.inner.state.lock().unwrap().published.push((name.to_owned(), value));
     }
 
-    /// Changes fields of a part of what is sent; `null` removes a field.
+    /// Changes fields of a part of the provider's responses. `null` removes a field.
     pub fn edit(&self, part: Part, fields: Value) {
         self.inner.state.lock().unwrap().edits.set(part, fields);
     }
@@ -143,7 +143,8 @@ impl Provider {
         self.inner.state.lock().unwrap().edits.clear();
     }
 
-    /// The endpoints requested since the last call: `metadata`, `jwks`, `token` or `userinfo`.
+    /// The endpoints that were requested since the last call: `metadata`, `jwks`, `token` or
+    /// `userinfo`.
     pub fn requests(&self) -> Vec<String> {
         std::mem::take(&mut self.inner.state.lock().unwrap().requests)
     }
@@ -195,7 +196,7 @@ impl Inner {
     }
 }
 
-/// Fails the first request at each endpoint ([`Misbehaviour::FailsOnce`]).
+/// Makes the first request at each endpoint fail ([`Misbehaviour::FailsOnce`]).
 async fn fail_once(State(inner): State<Arc<Inner>>, request: Request, next: Next) -> Response {
     let path = request.uri().path();
     let name = if path.ends_with("openid-configuration") { "metadata" } else { path.trim_start_matches('/') };
@@ -275,8 +276,8 @@ async fn token(State(inner): State<Arc<Inner>>, headers: HeaderMap, Form(form): 
     }
     let mut claims = json!({ "iss": inner.issuer, "aud": CLIENT_ID, "iat": state.now, "exp": state.now + 300, "nonce": pending.nonce });
     for (name, value) in pending.account.as_object().unwrap() {
-        // With `userinfo: true`, the ID token has only `sub`; with a list of claims, it has all
-        // except those.
+        // With `userinfo: true`, the ID token contains only `sub`. With a list of claims, it
+        // contains all claims except the listed claims.
         let is_elsewhere = match &pending.account["userinfo"] {
             Value::Array(names) => names.iter().any(|other| other == name),
             userinfo => *userinfo == true && name != "sub",
@@ -289,7 +290,7 @@ async fn token(State(inner): State<Arc<Inner>>, headers: HeaderMap, Form(form): 
     let access_token = URL_SAFE_NO_PAD.encode(pending.account.to_string());
     let id_token = state.signed(&state.edits.apply(Part::Claims, claims), fault);
     let mut answer = json!({ "access_token": access_token, "token_type": "Bearer", "expires_in": 3600 });
-    // Some providers issue only one refresh token per grant.
+    // Some providers issue only one refresh token for each grant.
     if pending.account["granted_before"] != true {
         answer["refresh_token"] = "r".into();
     }
@@ -299,7 +300,7 @@ async fn token(State(inner): State<Arc<Inner>>, headers: HeaderMap, Form(form): 
     Json(state.edits.apply(Part::TokenAnswer, answer)).into_response()
 }
 
-/// A new access token; the refresh token is not rotated.
+/// A new access token. The refresh token is not rotated.
 fn renewed(fault: Option<Misbehaviour>) -> Response {
     let life = if fault == Some(Misbehaviour::ShortLife) { "120" } else { "3600" };
     Json(json!({ "access_token": RENEWED, "token_type": "Bearer", "expires_in": life })).into_response()

@@ -1,4 +1,4 @@
-//! How the test provider misbehaves.
+//! The ways in which the test provider misbehaves.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Misbehaviour {
@@ -10,7 +10,7 @@ pub enum Misbehaviour {
     Refuses,
     RefusesClient,
     RefusesClientInHtml,
-    /// Answers correctly, but only after [`Provider::behave`](crate::provider::Provider::behave).
+    /// Responds correctly, but only after [`Provider::behave`](crate::provider::Provider::behave).
     Waits,
     NoIdToken,
     WrongNonce,
@@ -20,26 +20,27 @@ pub enum Misbehaviour {
     ForgedSignature,
     Unsigned,
     OtherUserinfo,
-    /// Answers with this status at the userinfo endpoint.
+    /// Responds with this status at the userinfo endpoint.
     UserinfoAnswers(u16),
-    /// Answers with a JWT at the userinfo endpoint, or with a forged one.
+    /// Responds with a JWT at the userinfo endpoint, or with a forged JWT.
     SignedUserinfo,
     ForgedUserinfo,
-    /// Answers with a web page at the userinfo endpoint.
+    /// Responds with a web page at the userinfo endpoint.
     UserinfoIsPage,
     /// Signs ID tokens with the client secret.
     SignsWithSecret,
-    /// Answers 502 to the first request at each endpoint, and correctly after that.
+    /// Responds with 502 to the first request at each endpoint, and then responds correctly.
     FailsOnce,
-    /// Answers 200 with an unrelated JSON object in place of its metadata and keys.
+    /// Responds with 200 and an unrelated JSON object instead of the metadata and the keys.
     Maintenance,
-    /// Gives a script as its authorization endpoint.
+    /// Publishes a script as the authorization endpoint.
     ScriptEndpoint,
-    /// Has revoked the access tokens issued for codes.
+    /// Has revoked the access tokens that were issued for codes.
     RevokesAccess,
-    /// The same, and holds requests for new ones like [`Self::Waits`].
+    /// Has revoked the access tokens that were issued for codes, and holds requests for new tokens
+    /// like [`Self::Waits`].
     RevokesAccessAndWaits,
-    /// Renews access tokens for two minutes only.
+    /// Renews access tokens for only two minutes.
     ShortLife,
     /// Has revoked all tokens.
     RevokesEverything,

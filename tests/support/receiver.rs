@@ -1,4 +1,5 @@
-//! A receiver of webhooks: an HTTP server that keeps requests and answers as the test specifies.
+//! A receiver of webhooks. It is an HTTP server that stores requests and responds as the test
+//! specifies.
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -36,15 +37,16 @@ impl ReceivedRequest {
         self.json()["type"].as_str().unwrap().to_owned()
     }
 
-    /// Whether one of the signatures matches the one from the specification's library. Ignores the
-    /// time, because a test's clock differs from the machine's.
+    /// Whether one of the signatures matches the signature that the specification's library
+    /// computes. The current time is ignored, because a test's clock differs from the machine's
+    /// clock.
     pub fn is_signed_with(&self, secret: &str) -> bool {
         let at = self.header("webhook-timestamp").parse().unwrap();
         let signature = Webhook::new(secret).unwrap().sign(self.header("webhook-id"), at, self.body.as_bytes()).unwrap();
         self.header("webhook-signature").split(' ').any(|one| one == signature)
     }
 
-    /// Whether the specification's library accepts the message now.
+    /// Whether the specification's library accepts the message at the current time.
     pub fn is_accepted_with(&self, secret: &str) -> bool {
         Webhook::new(secret).unwrap().verify(self.body.as_bytes(), &self.headers).is_ok()
     }
@@ -57,9 +59,9 @@ pub enum Reply {
     /// A status with a body.
     Text(u16, String),
     Redirect(String),
-    /// A status, but only after [`Receiver::release`].
+    /// A status that is sent only after [`Receiver::release`].
     Held(u16),
-    /// A status, then a body that stalls and never ends.
+    /// A status and a body that stalls and never ends.
     Endless,
 }
 
@@ -67,10 +69,11 @@ pub enum Reply {
 struct SharedState {
     received: Arc<Mutex<Vec<ReceivedRequest>>>,
     replies: Arc<Mutex<Vec<Reply>>>,
-    /// How many requests are being answered now, and the maximum so far.
+    /// The number of requests that are being handled, and the maximum of this number so far.
     at_once: Arc<AtomicUsize>,
     max_at_once: Arc<AtomicUsize>,
-    /// How many requests wait for [`Receiver::release`], and what wakes them.
+    /// The number of requests that wait for [`Receiver::release`], and the notification that wakes
+    /// them.
     held: Arc<AtomicUsize>,
     released: Arc<Notify>,
 }
@@ -82,12 +85,12 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// A receiver that answers with 204.
+    /// A receiver that responds with 204.
     pub async fn start() -> Self {
         Self::answering(Vec::new()).await
     }
 
-    /// A receiver that gives these replies, one after another; the last one repeats.
+    /// A receiver that sends these replies one after another. The last reply repeats.
     pub async fn answering(replies: Vec<Reply>) -> Self {
         let shared = SharedState { replies: Arc::new(Mutex::new(replies)), ..SharedState::default() };
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -107,29 +110,29 @@ impl Receiver {
         self.received().iter().map(ReceivedRequest::event_type).collect()
     }
 
-    /// The maximum number of requests answered at the same time.
+    /// The maximum number of requests that were handled at the same time.
     pub fn max_at_once(&self) -> usize {
         self.shared.max_at_once.load(Ordering::SeqCst)
     }
 
-    /// The number of requests that wait for [`Self::release`].
+    /// The number of requests that are waiting for [`Self::release`].
     pub fn held(&self) -> usize {
         self.shared.held.load(Ordering::SeqCst)
     }
 
-    /// Answers the requests that are held now ([`Reply::Held`]).
+    /// Responds to the requests that are held now ([`Reply::Held`]).
     pub fn release(&self) {
         self.shared.held.store(0, Ordering::SeqCst);
         self.shared.released.notify_waiters();
     }
 
-    /// Waits until exactly this many requests are held, and then answers them.
+    /// Waits until exactly this many requests are held, and then responds to them.
     pub async fn release_when(&self, held: usize) {
         until("requests are held", || self.held() == held).await;
         self.release();
     }
 
-    /// Answers with this reply from now on.
+    /// From now on, responds with this reply.
     pub fn reply(&self, reply: Reply) {
         *self.shared.replies.lock().unwrap() = vec![reply];
     }

@@ -1,5 +1,6 @@
-//! The record of a full run of the API tests: the IAM actions that operations used on the table,
-//! the log, and the secrets sent and received. The test program `whole` checks it.
+//! The record of a complete run of the API tests. The record contains the IAM actions that
+//! operations used on the table, the log, and the secrets that were sent and received. The test
+//! program `whole` checks the record.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -39,7 +40,7 @@ static RUN: LazyLock<Option<Run>> = LazyLock::new(|| {
     })
 });
 
-/// The folder in the target folder where tests leave files for each other.
+/// The folder in the target folder in which tests leave files for other tests.
 pub(crate) fn scratch() -> PathBuf {
     std::env::current_exe().unwrap().ancestors().nth(3).unwrap().join("tmp")
 }
@@ -48,20 +49,20 @@ pub fn folder() -> PathBuf {
     scratch().join("record")
 }
 
-/// Identifies the build of the test program behind a record.
+/// Identifies the build of the test program that made a record.
 fn identity(program: &Path) -> String {
     let compiled = program.metadata().and_then(|it| it.modified()).unwrap();
     format!("{}\n{}", program.display(), jiff::Timestamp::try_from(compiled).unwrap())
 }
 
-/// Whether there is a record of the current build of the tests.
+/// Whether a record of the current build of the tests exists.
 pub fn is_current() -> bool {
     let of = std::fs::read_to_string(folder().join("of")).unwrap_or_default();
     let program = Path::new(of.lines().next().unwrap_or_default());
     program.exists() && of == identity(program)
 }
 
-/// Whether a test program with these arguments runs all its tests.
+/// Whether a test program with these arguments runs all of its tests.
 fn is_whole(mut arguments: impl Iterator<Item = String>) -> bool {
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
@@ -74,14 +75,14 @@ fn is_whole(mut arguments: impl Iterator<Item = String>) -> bool {
     true
 }
 
-/// Whether this test sends many absurd requests. Such requests say nothing about an operation's
-/// normal use, so they are not recorded.
+/// Whether this test sends many absurd requests. Such requests show nothing about the normal use of
+/// an operation, so they are not recorded.
 fn is_left_out() -> bool {
     std::thread::current().name().is_some_and(|name| name.starts_with("bad_input::sweep::"))
 }
 
-/// The routes by verb and number of path segments: searching all of them takes longer than most
-/// requests. As in a router, those with fewer parameters come first.
+/// The routes by method and by number of path segments, because searching all routes takes longer
+/// than most requests. Routes with fewer parameters come first, as in a router.
 static ROUTES: LazyLock<HashMap<(&str, usize), Vec<Route>>> = LazyLock::new(|| {
     let mut routes = HashMap::<_, Vec<Route>>::new();
     for Operation { route, .. } in operations::all() {
@@ -97,7 +98,7 @@ fn segments(path: &str) -> usize {
     path.bytes().filter(|byte| *byte == b'/').count()
 }
 
-/// The name of the operation that a request calls, if it calls one.
+/// The name of the operation that a request calls. `None` if the request calls no operation.
 fn operation_of(request: &Request<Body>) -> Option<&'static str> {
     let path = request.uri().path().replacen("/api/latest/", "/api/v1/", 1);
     let verb = if request.method() == "HEAD" { "GET" } else { request.method().as_str() };
@@ -110,7 +111,7 @@ struct Run {
     log: Mutex<Lines>,
 }
 
-/// A file without duplicate lines.
+/// A file in which no line occurs twice.
 struct Lines {
     file: File,
     known: HashSet<String>,
@@ -129,7 +130,8 @@ impl Lines {
     }
 }
 
-/// Writes this process's log to a file, in the Lambdas' format and at their most verbose level.
+/// Writes the log of this process to a file, in the format of the Lambdas and at the most verbose
+/// level.
 struct Log;
 
 impl std::io::Write for Log {
@@ -145,7 +147,7 @@ impl std::io::Write for Log {
     }
 }
 
-/// Redirects this process's log to the record, if the run is recorded.
+/// Redirects the log of this process to the record, if the run is recorded.
 pub(crate) fn start() {
     static STARTED: Once = Once::new();
     if RUN.is_some() {
@@ -160,7 +162,7 @@ pub(crate) fn action(operation: &str, action: &str) {
     }
 }
 
-/// Records the secrets of a request or response.
+/// Records the secrets in a request or response.
 pub(crate) fn secrets(found: impl IntoIterator<Item = Secret>) {
     if let Some(run) = RUN.as_ref() {
         let mut lines = run.secrets.lock().unwrap();
@@ -175,7 +177,8 @@ pub(crate) fn is_on() -> bool {
     RUN.is_some() && !is_left_out()
 }
 
-/// Answers a request. In a recorded test, also records it under the operation it calls.
+/// Answers a request. In a recorded test, also records the request under the operation that it
+/// calls.
 pub(crate) async fn answer(app: &App, router: Router, request: Request<Body>) -> Response<Body> {
     if !is_on() {
         return router.oneshot(request).await.unwrap();

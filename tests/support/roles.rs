@@ -1,4 +1,5 @@
-//! Records the IAM actions that each operation uses on the table, to compare them with its role.
+//! Records the IAM actions that each operation uses on the table, so that they can be compared with
+//! the operation's role.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
@@ -12,13 +13,13 @@ tokio::task_local! {
     static OPERATION: Option<&'static str>;
 }
 
-/// Answers a request in the context of its operation, if it has one, so that calls are recorded as
-/// the operation's.
+/// Handles a request in the context of its operation, if any. Calls to the table are then recorded
+/// as calls of the operation.
 pub(crate) fn within<F: Future>(operation: Option<&'static str>, answer: F) -> impl Future<Output = F::Output> {
     OPERATION.scope(operation, Box::pin(answer))
 }
 
-/// Records a call to the table, if the run is recorded and an operation made the call.
+/// Records a call to the table if the run is recorded and an operation made the call.
 pub(crate) fn note(call: &str, body: &str) {
     if let (true, Ok(Some(operation))) = (record::is_on(), OPERATION.try_with(|operation| *operation)) {
         for action in actions(call, body) {
@@ -27,7 +28,7 @@ pub(crate) fn note(call: &str, body: &str) {
     }
 }
 
-/// A transaction, parsed only for the kinds of its writes.
+/// A transaction. Only the kinds of its writes are parsed.
 #[derive(Deserialize)]
 #[expect(clippy::zero_sized_map_values, reason = "serde reads an object into a map, and its values are not needed")]
 struct Transaction<'a> {

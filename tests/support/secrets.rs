@@ -1,4 +1,4 @@
-//! Finds secrets in requests, responses and emails by their names.
+//! Finds secrets in requests, responses and emails by the names of values.
 
 use axum::body::Bytes;
 use http::header::{AUTHORIZATION, COOKIE, LOCATION, SET_COOKIE};
@@ -6,14 +6,14 @@ use http::{HeaderMap, Uri, request, response};
 use model::code::Code;
 use serde_json::Value;
 
-/// Values whose names contain one of these may be secret.
+/// A value whose name contains one of these texts may be secret.
 const NAMES: &[&str] = &["password", "secret", "token", "code", "otp", "key", "verifier", "nonce", "state", "cookie", "authorization"];
-/// Names with such a part whose values are not secret.
+/// A value whose name contains one of these texts is not secret.
 const HARMLESS: &[&str] = &["country_code", "countrycode", "code_challenge_method", "token_type", "authorization_endpoint"];
-/// The minimum length of a value that counts as secret; shorter ones also occur by chance.
+/// The minimum length of a value that counts as secret. Shorter values also occur by chance.
 const MIN_LENGTH: usize = 6;
 
-/// A secret with its name.
+/// A secret, with its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Secret {
     pub name: String,
@@ -21,7 +21,7 @@ pub struct Secret {
 }
 
 impl Secret {
-    /// The secret as one line, even if its value has line breaks.
+    /// The secret as a single line, even if its value contains line breaks.
     pub(crate) fn line(&self) -> String {
         serde_json::json!([self.name, self.value]).to_string()
     }
@@ -34,7 +34,8 @@ impl Secret {
     fn of(name: &str, value: &str) -> Option<Self> {
         let name = name.to_lowercase().trim_start_matches("x-stack-").trim_start_matches("x-service-").to_owned();
         let is_secret = NAMES.iter().any(|part| name.contains(part)) && !HARMLESS.contains(&name.as_str()) && !name.ends_with("_id");
-        // Error codes are words, and placeholders in tests are words or repeated letters.
+        // Error codes consist of words, and placeholders in tests consist of words or repeated
+        // letters.
         let is_word = value.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')
             || value.len() < 12 && value.bytes().all(|byte| byte.is_ascii_lowercase())
             || value.as_bytes().windows(2).all(|pair| pair[0] == pair[1]);
@@ -50,7 +51,7 @@ pub fn from_answer(answer: &response::Parts, body: &Bytes) -> Vec<Secret> {
     [from_headers(&answer.headers), from_body(&answer.headers, body)].concat()
 }
 
-/// The codes in an email's links, and their typed parts if the text has them.
+/// The codes in the links of an email, and the typed parts of the codes if the text contains them.
 pub(crate) fn from_text(text: &str) -> Vec<Secret> {
     let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || "\"'<>()[]".contains(c)).collect();
     let links = words.iter().filter(|word| word.starts_with("http"));
@@ -81,7 +82,8 @@ fn from_headers(headers: &HeaderMap) -> Vec<Secret> {
     found.collect()
 }
 
-/// A cookie's name can be secret too: the cookie of a provider flow has its state in the name.
+/// The name of a cookie can also be secret. The name of a provider flow's cookie contains the
+/// state.
 fn from_cookie((name, value): (&str, &str)) -> Vec<Secret> {
     [name, value].into_iter().filter_map(|text| Secret::of("cookie", text.trim())).collect()
 }

@@ -1,7 +1,7 @@
-//! A service without its data. Building one is most of the work of a small test, so a test that
-//! starts several services from snapshots reuses its shell, unless something still holds it.
-//! Nothing is left of the earlier service: its table is replaced, its inbox emptied, and the
-//! process forgets its state. Tests do not share shells.
+//! A shell is a service without its data. Building a shell is most of the work of a small test. A
+//! test that starts several services from snapshots therefore reuses its shell, unless the shell is
+//! still in use. No trace of the earlier service is left, because its table is replaced, its inbox
+//! is emptied, and the process forgets its state. Different tests do not share shells.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -32,29 +32,29 @@ pub(crate) struct Shell {
     pub(crate) engine: Engine,
     pub(crate) router: Router,
     pub(crate) now: Arc<AtomicI64>,
-    /// Held by everything that uses the shell.
+    /// Everything that uses the shell holds a reference to the table.
     pub(crate) table: Arc<Table>,
     pub(crate) is_observed: bool,
     random: Arc<Mutex<ChaCha20Rng>>,
 }
 
-/// A shell of this test.
+/// A shell that this test can reuse.
 struct KeptShell {
-    /// The settings and the table's definition.
+    /// Identifies the settings and the definition of the table.
     kind: String,
     shell: Shell,
-    /// How many services have used the shell.
+    /// The number of services that have used the shell.
     uses: u64,
 }
 
 thread_local! {
-    /// The shells of this test; each test has its own thread.
+    /// The shells of this test. They are kept per thread because each test has a separate thread.
     static KEPT: RefCell<Vec<KeptShell>> = const { RefCell::new(Vec::new()) };
 }
 
 impl Shell {
-    /// A shell with an empty table. Without `is_observed`, the recorder sees no calls, and reads
-    /// take a gateway's shortcut.
+    /// A shell with an empty table. Unless `is_observed` is set, the recorder sees no calls, and
+    /// reads take a gateway's shortcut.
     pub(crate) async fn new(settings: Settings, hasher: Hasher, is_observed: bool) -> Self {
         static EMPTY: OnceCell<Image> = OnceCell::const_new();
         let empty = EMPTY.get_or_init(async || {
@@ -66,7 +66,7 @@ impl Shell {
         Self::build(settings, hasher, 1, empty.await, is_observed)
     }
 
-    /// A shell with a copy of a table, for a service with the same random numbers each time.
+    /// A shell with a copy of a table, for a service that has the same random numbers each time.
     pub(crate) fn with(settings: Settings, seed: u64, image: &Image, is_observed: bool) -> Self {
         Self::build(settings, Hasher::new(64, 1), seed, image, is_observed)
     }
@@ -95,7 +95,8 @@ impl Shell {
         Self { app, inbox, recorder, engine, router, now, table: Arc::new(table), is_observed, random }
     }
 
-    /// A shell with a copy of a table: an unused one of this kind and test, or else a new one.
+    /// A shell with a copy of a table. The shell is an unused shell of this kind and test. If there
+    /// is no such shell, it is a new shell.
     pub(crate) async fn again(kind: &str, settings: impl FnOnce() -> Settings, seed: u64, image: &Image, is_observed: bool) -> Self {
         let kind = format!("{kind} {is_observed} {}", image.definition);
         let free = |kept: &mut KeptShell| {
@@ -107,8 +108,8 @@ impl Shell {
         };
         if let Some((shell, uses)) = KEPT.with_borrow_mut(|all| all.iter_mut().find_map(free)) {
             if shell.is_reusable(image).await {
-                // No id is issued twice, and no transaction repeats an earlier token, which the
-                // engine would take for a retry.
+                // The seed differs, so no id is issued twice. It also prevents a transaction from
+                // repeating an earlier token, which the engine would take for a retry.
                 shell.reset(seed.wrapping_add(uses), image).await;
                 return shell;
             }
@@ -119,8 +120,8 @@ impl Shell {
         shell
     }
 
-    /// Whether the table can be replaced, because the engine caches the table's definition and the
-    /// position in its stream. Waits for writes that no request is waiting for.
+    /// Whether the table can be replaced. The engine caches the definition of the table and the
+    /// position in its stream. Waits for writes for which no request is waiting.
     async fn is_reusable(&self, image: &Image) -> bool {
         while self.engine.is_writing() {
             tokio::task::yield_now().await;
@@ -137,7 +138,8 @@ impl Shell {
         self.recorder.reset();
         self.app.memory.forget();
         self.app.catalogue.forget().await;
-        // This tells the trail's worker which projects have new entries.
+        // This call empties the list of projects with new trail entries that the engine keeps for
+        // the worker of the trail.
         drop(self.engine.changed_trails());
         *self.random.lock().unwrap() = ChaCha20Rng::seed_from_u64(seed);
     }

@@ -1,5 +1,5 @@
-//! Stands in for the providers of the catalog: `/<host>/<path>` answers like
-//! `https://<host>/<path>` and is as strict.
+//! Stands in for the providers of the catalog. The path `/<host>/<path>` responds like
+//! `https://<host>/<path>`, and is as strict.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -29,7 +29,7 @@ const ACCESS_TOKEN: &str = "the provider's token";
 const CODE: &str = "the provider's code";
 pub const REFRESH_TOKEN: &str = "the provider's refresh token";
 
-/// A stand-in for a provider of the catalog; stopped on drop.
+/// A stand-in for a provider of the catalog. The stand-in stops when it is dropped.
 pub struct StandIn {
     pub url: String,
     inner: Arc<Inner>,
@@ -39,20 +39,22 @@ pub struct StandIn {
 
 struct Inner {
     provider: &'static catalog::Provider,
-    /// The account's documents, by the URLs of the provider; `""` is the ID token.
+    /// The documents of the account, by the URLs of the provider. The key `""` stands for the ID
+    /// token.
     documents: HashMap<String, Value>,
-    /// Whether the provider answers only with errors.
+    /// Whether the provider responds only with errors.
     is_down: AtomicBool,
     /// Whether the user has revoked the app's access at the provider.
     is_revoked: AtomicBool,
     /// The statuses of refused requests, by URL.
     refused: Mutex<HashMap<String, u16>>,
-    /// Additional fields in the answers of the token endpoint.
+    /// Additional fields in the responses of the token endpoint.
     extras: Mutex<Vec<(String, Value)>>,
-    /// The parameters of the last allowed authorization request, by name. The token endpoint checks
-    /// the challenge and the redirect URI, and repeats the nonce.
+    /// The parameters of the last authorization request that was allowed, by name. The token
+    /// endpoint uses these parameters to check the challenge and the redirect URI, and to repeat
+    /// the nonce.
     asked: Mutex<HashMap<String, String>>,
-    /// The last request with the refresh token.
+    /// The fields of the last request with the refresh token.
     renewal: Mutex<HashMap<String, String>>,
     key: Key,
     now: i64,
@@ -80,18 +82,18 @@ impl StandIn {
         Self { url, inner, server, _time: SteadyTime::start() }
     }
 
-    /// The provider's entry in a project's settings.
+    /// The entry for this provider in a project's settings.
     pub fn setting(&self) -> Value {
         json!({ "id": self.inner.provider.id, "client_id": CLIENT_ID, "client_secret": CLIENT_SECRET })
     }
 
-    /// A stand-in for the life of the process, for tests that share a world. It has no account, and
-    /// other providers appear to be down.
+    /// A stand-in that exists as long as the process, for tests that share a world. The stand-in
+    /// has no account, and all other providers appear to be down.
     pub fn lasting(provider_id: &'static str) -> &'static Self {
         static LASTING: OnceLock<StandIn> = OnceLock::new();
         LASTING.get_or_init(|| {
             let (sender, receiver) = std::sync::mpsc::channel();
-            // A test's own runtime ends with the test.
+            // The runtime of a test ends with the test.
             std::thread::spawn(move || {
                 let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
                 runtime.block_on(async {
@@ -108,7 +110,7 @@ impl StandIn {
         &self.inner.key
     }
 
-    /// Takes the provider down if `fails` is set, and up otherwise.
+    /// If `fails` is set, takes the provider down. Otherwise, makes the provider available again.
     pub fn fail(&self, fails: bool) {
         self.inner.is_down.store(fails, Ordering::SeqCst);
     }
@@ -118,7 +120,7 @@ impl StandIn {
         self.inner.is_revoked.store(true, Ordering::SeqCst);
     }
 
-    /// Refuses requests at a URL with this status.
+    /// From now on, refuses requests at a URL with this status.
     pub fn refuse(&self, url: &str, status: u16) {
         self.inner.refused.lock().unwrap().insert(url.to_owned(), status);
     }
@@ -128,7 +130,7 @@ impl StandIn {
         self.inner.renewal.lock().unwrap().clone()
     }
 
-    /// Adds a field to the answers of the token endpoint.
+    /// Adds a field to the responses of the token endpoint.
     pub fn answer_with(&self, name: &str, value: Value) {
         self.inner.extras.lock().unwrap().push((name.to_owned(), value));
     }
@@ -203,8 +205,8 @@ fn form(body: &[u8]) -> HashMap<String, String> {
 }
 
 impl Inner {
-    /// The URL without the proof of the client secret; `None` if the provider requires that proof
-    /// and it is missing or wrong.
+    /// The URL without the proof of the client secret. `None` if the provider requires the proof
+    /// and the proof is missing or wrong.
     fn without_proof(&self, url: String) -> Option<String> {
         let Identity::Api(api) = self.provider.identity else { return Some(url) };
         let Some(name) = api.secret_proof else { return Some(url) };
@@ -262,7 +264,7 @@ impl Inner {
         Json(answer).into_response()
     }
 
-    /// Whether the client authenticates exactly as the provider requires.
+    /// Whether the OAuth client authenticates exactly as the provider requires.
     fn proves(&self, headers: &HeaderMap, form: &HashMap<String, String>) -> bool {
         let encode = |text: &str| url::form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
         let basic = format!("Basic {}", STANDARD.encode(format!("{}:{}", encode(CLIENT_ID), encode(CLIENT_SECRET))));

@@ -1,5 +1,5 @@
-//! Time limits in tests of outgoing calls: they must end calls that are waiting, and nothing else,
-//! however busy the machine is.
+//! Time limits in tests of outgoing calls. A limit must end waiting calls and no other calls, no
+//! matter how busy the machine is.
 
 use std::cell::RefCell;
 use std::sync::{Arc, Weak};
@@ -9,14 +9,14 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::Instant;
 
-/// A step of tokio's clock, and its minimum real duration.
+/// A step of tokio's clock, and the minimum real duration of the step.
 const STEP: Duration = Duration::from_millis(10);
 
-/// While this exists, tokio's time passes in steps of 10 ms, with a turn for every task of the test
-/// in each step. On a busy machine, steps take longer. So a limit of two seconds ends a call after
-/// two hundred turns without an answer, but not one that is late only because the test was not
-/// running. Has no effect in tests with several threads, where tokio's clock cannot be stopped, or
-/// in tests that stop it themselves.
+/// While this value exists, tokio's time passes in steps of 10 ms. Every task of the test gets a
+/// turn in each step. On a busy machine, steps take longer. A limit of two seconds therefore ends a
+/// call after two hundred turns without a response. The limit does not end a call that is late only
+/// because the test was not running. This value has no effect in tests with several threads, where
+/// tokio's clock cannot be stopped. It also has no effect in tests that stop the clock.
 pub struct SteadyTime(#[expect(dead_code, reason = "it ends when it is dropped")] Option<Arc<Steps>>);
 
 struct Steps(JoinHandle<()>);
@@ -44,7 +44,7 @@ impl SteadyTime {
     }
 }
 
-/// Whether the test has stopped tokio's clock itself.
+/// Whether the test has stopped tokio's clock.
 fn is_paused() -> bool {
     let now = Instant::now();
     std::thread::sleep(Duration::from_millis(1));

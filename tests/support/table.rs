@@ -1,7 +1,7 @@
-//! A service's whole table: its items as stored, and copies of it.
+//! The whole table of a service, as stored items and as copies of the table.
 //!
-//! The engine's database is in memory. A second connection reads or replaces all of it in a
-//! fraction of the time that calls to the engine take, which matters in tests that do so thousands
+//! The database of the engine is in memory. A second connection reads or replaces the whole table
+//! much faster than calls to the engine do. The difference matters in tests that do this thousands
 //! of times.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,26 +21,27 @@ pub type Items = BTreeMap<Key, Value>;
 /// The partition and sort key of an item.
 type Key = (String, String);
 
-/// How long another connection may keep the database locked.
+/// The maximum time for which another connection may keep the database locked.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A second connection to the database of an engine.
+/// A second connection to an engine's database.
 pub(crate) struct Table(Mutex<State>);
 
 struct State {
     connection: Connection,
-    /// The rows last read, and the version that had them.
+    /// The rows of the last read, and the version of the table at that time.
     last: Option<(i64, Rows)>,
-    /// The rows of the copy that last replaced the table, and the version after that.
+    /// The rows of the copy that last replaced the table, and the version of the table after the
+    /// replacement.
     origin: Option<(i64, Arc<OnceLock<Rows>>)>,
 }
 
 /// A copy of a table.
 pub(crate) struct Image {
     connection: Mutex<Connection>,
-    /// The copy's rows, once they have been read.
+    /// The rows of the copy. The rows are empty until they are first read.
     rows: Arc<OnceLock<Rows>>,
-    /// The engine's cached facts about the table, other than its items.
+    /// The facts about the table that the engine has cached, apart from its items.
     pub(crate) definition: String,
 }
 
@@ -48,23 +49,23 @@ impl Table {
     /// Opens an empty database in memory.
     pub(crate) fn open() -> (Database, Self) {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
-        // Connections with the same name in one process share a database of this kind.
+        // Connections with the same name in a process share a database in memory.
         let name = format!("file:/table-{}?vfs=memdb", COUNT.fetch_add(1, Ordering::Relaxed));
         let database = Database::new(&name).unwrap();
-        // Gives SQLite a larger cache: otherwise, it reads large tables again and again.
+        // Gives SQLite a larger cache. Otherwise, SQLite would read large tables again and again.
         database.enable_bulk_loading().unwrap();
         let connection = Connection::open(&name).unwrap();
         connection.busy_timeout(TIMEOUT).unwrap();
         (database, Self(Mutex::new(State { connection, last: None, origin: None })))
     }
 
-    /// Indexes the stream's records as a gateway does in a file. Without it, each write with the
-    /// stream on searches all earlier records.
+    /// Adds the index of the stream's records that a gateway adds to its file. Without the index,
+    /// each write with the stream enabled searches all earlier records.
     pub(crate) fn index(&self) {
         self.0.lock().unwrap().connection.execute_batch(gateway::engine::INDEX).unwrap();
     }
 
-    /// All items; reads them only if they may have changed since the last call.
+    /// All items. They are read only if they may have changed since the last call.
     pub(crate) fn rows(&self) -> Rows {
         let mut state = self.0.lock().unwrap();
         let version = state.version();
@@ -72,7 +73,7 @@ impl Table {
             return rows.clone();
         }
         let rows = read(&state.connection);
-        // A write since then changes the version, so that the next call reads the items again.
+        // A write after this read changes the version, so the next call reads the items again.
         if let Some((_, known)) = state.origin.as_ref().filter(|(of, _)| *of == version && version == state.version()) {
             let _ = known.set(rows.clone());
         }
@@ -88,13 +89,14 @@ impl Table {
         Image { connection: Mutex::new(to), rows: Arc::default(), definition }
     }
 
-    /// Whether the table's definition, as cached by the engine, matches a copy's.
+    /// Whether the definition of the table that the engine has cached matches the definition of a
+    /// copy.
     pub(crate) fn is_defined_as(&self, image: &Image) -> bool {
         definition(&self.0.lock().unwrap().connection) == image.definition
     }
 
-    /// Replaces everything with a copy, unless the table still equals it. No write may be in
-    /// progress.
+    /// Replaces the whole table with a copy, unless the table still equals the copy. No write may
+    /// be in progress during the call.
     pub(crate) fn replace_by(&self, image: &Image) {
         let mut state = self.0.lock().unwrap();
         let version = state.version();
@@ -109,7 +111,7 @@ impl Table {
 }
 
 impl State {
-    /// A number that differs after any write through another connection.
+    /// A number that changes with any write through another connection.
     fn version(&self) -> i64 {
         self.connection.prepare_cached("PRAGMA data_version").unwrap().query_row([], |row| row.get(0)).unwrap()
     }
@@ -122,7 +124,7 @@ fn read(connection: &Connection) -> Rows {
     Rows(Arc::new(rows.map(Result::unwrap).collect()))
 }
 
-/// A part of a key, which the engine stores with its type.
+/// A part of a key. The engine stores the part together with its type.
 fn key(stored: &str) -> String {
     stored.strip_prefix("S:").unwrap_or_else(|| panic!("{stored} is no text")).to_owned()
 }
@@ -144,7 +146,7 @@ fn definition(of: &Connection) -> String {
     format!("{rows:?}")
 }
 
-/// The items of a table as stored, parsed only where necessary.
+/// The items of a table as they are stored. The items are parsed only where necessary.
 #[derive(Clone)]
 pub struct Rows(Arc<BTreeMap<Key, String>>);
 
@@ -167,7 +169,7 @@ impl Rows {
         self.0.get(key).map(|row| parsed(row))
     }
 
-    /// The rows whose key and text meet a condition.
+    /// The rows whose key and text satisfy a condition.
     #[must_use]
     pub fn only(&self, is_wanted: impl Fn(&Key, &str) -> bool) -> Self {
         let wanted = self.0.iter().filter(|(key, text)| is_wanted(key, text));
@@ -184,7 +186,7 @@ fn parsed(row: &str) -> Value {
     serde_json::from_str(row).unwrap()
 }
 
-/// Whether two rows are the same item. Storing an item again may change the order of its
+/// Whether two rows contain the same item. Storing an item again may change the order of its
 /// attributes.
 fn is_same(one: Option<&String>, other: Option<&String>) -> bool {
     one == other || one.zip(other).is_some_and(|(one, other)| parsed(one) == parsed(other))

@@ -1,4 +1,5 @@
-//! The workers, which run only on demand. The record of a run includes their use of the table.
+//! The workers. They run only when a test calls them. The record of a run includes the workers' use
+//! of the table.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -7,24 +8,26 @@ use wire::id::ProjectId;
 use crate::{TestApp, roles};
 
 impl TestApp {
-    /// Completes pending deletions as the worker does; returns how many were completed.
+    /// Completes pending deletions as the worker does, and returns the number of completed
+    /// deletions.
     pub async fn end_deletions(&self) -> usize {
         let end = tokio::time::Instant::now() + std::time::Duration::from_secs(300);
         roles::within(Some("workers-endings"), workers::endings::step(&self.app, end)).await.unwrap()
     }
 
-    /// Links the entries of the project's trail as the worker does; returns how many were
-    /// linked.
+    /// Links the entries of the project's trail as the worker does, and returns the number of
+    /// linked entries.
     pub async fn link_trail(&self) -> usize {
         self.try_link(self.project_id()).await.unwrap()
     }
 
-    /// Links the entries of a project's trail as the worker does; returns how many were linked.
+    /// Links the entries of a project's trail as the worker does, and returns the number of linked
+    /// entries.
     pub async fn try_link(&self, project: &ProjectId) -> Result<usize, store::Error> {
         roles::within(Some("workers-trail"), workers::trail::link(&self.app, project)).await
     }
 
-    /// The stream's event of all new sessions that carry a trail entry.
+    /// The event that the stream sends for all new sessions that carry a trail entry.
     pub fn carrying_sessions(&self) -> Value {
         let carrying = self.table().into_iter().filter(|(_, item)| item.get("trail").is_some());
         let record = |(number, ((pk, sk), item)): (usize, _)| {
@@ -41,14 +44,14 @@ impl TestApp {
         json!({ "Records": carrying.enumerate().map(record).collect::<Vec<_>>() })
     }
 
-    /// Adds the entries of an event of the stream to the trail and links them, as the worker does;
-    /// returns how many were linked.
+    /// Adds the entries in an event of the stream to the trail and links them, as the worker does.
+    /// Returns the number of linked entries.
     pub async fn process_trail(&self, event: &Value) -> Result<usize, store::Error> {
         roles::within(Some("workers-trail"), workers::trail::process(&self.app, event)).await
     }
 
-    /// Records the events of all changes so far, as the webhook worker does; returns the number of
-    /// new deliveries.
+    /// Records the events of all changes so far, as the webhook worker does, and returns the number
+    /// of new deliveries.
     pub async fn record_webhooks(&self) -> usize {
         let mut recorded = 0;
         while let Some(batch) = self.engine.changes().await.unwrap() {
@@ -57,19 +60,19 @@ impl TestApp {
         recorded
     }
 
-    /// Records the events of a batch of changes; returns the number of new deliveries.
+    /// Records the events of a batch of changes, and returns the number of new deliveries.
     pub async fn record_batch(&self, batch: gateway::engine::Batch) -> usize {
         let recorded = roles::within(Some("workers-changes"), workers::webhooks::record(&self.app, &batch.event)).await.unwrap();
         self.engine.finish(batch).await.unwrap();
         recorded
     }
 
-    /// The next changes with unrecorded events; `None` if there are none.
+    /// The next changes whose events are not recorded yet. `None` if there are no such changes.
     pub async fn changes(&self) -> Option<gateway::engine::Batch> {
         self.engine.changes().await.unwrap()
     }
 
-    /// Records the events of all changes so far, and makes due deliveries.
+    /// Records the events of all changes so far, and makes the due deliveries.
     pub async fn deliver_webhooks(&self) {
         self.record_webhooks().await;
         let mut courier = workers::webhooks::Courier::default();

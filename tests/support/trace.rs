@@ -1,4 +1,4 @@
-//! The calls of a request, with the items that they read and write.
+//! The calls that a request makes to the table, with the items that they read and write.
 
 use dynoxide::Database;
 use dynoxide::types::Item;
@@ -8,19 +8,20 @@ use serde_json::{Value, json};
 /// The partition key and the sort key of an item.
 pub type Key = (String, String);
 
-/// A call that the engine answered.
+/// A call to which the engine has responded.
 #[derive(Debug)]
 pub struct TracedCall {
     /// The DynamoDB operation.
     pub operation: String,
     pub body: Value,
-    /// The read or write units consumed in the table and its indexes.
+    /// The read or write units that the call consumed in the table and its indexes.
     pub units: f64,
-    /// The items it named, as they were afterwards; `None` for a missing item.
+    /// The items that the call named, in their state after the call. `None` for an item that does
+    /// not exist.
     pub items: Vec<(Key, Option<Item>)>,
 }
 
-/// The calls of a service.
+/// The calls that a service makes to the table.
 pub(crate) struct Trace {
     database: Database,
     calls: Vec<TracedCall>,
@@ -31,7 +32,7 @@ fn key_of(key: &Value) -> Key {
     (text("pk"), text("sk"))
 }
 
-/// The keys that a call names; none for a query.
+/// The keys that a call names. Empty for a query.
 fn keys(operation: &str, body: &Value) -> Vec<Key> {
     let written = |write: &Value| key_of(if write["Item"].is_object() { &write["Item"] } else { &write["Key"] });
     match operation {

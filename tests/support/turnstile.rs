@@ -1,5 +1,5 @@
-//! Stands in for Cloudflare Turnstile. It issues tokens as the widget does, and verifies each of
-//! them once, as `siteverify` does.
+//! Stands in for Cloudflare Turnstile. The stand-in issues tokens as the widget does, and verifies
+//! each token only once, as `siteverify` does.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -32,7 +32,7 @@ pub enum Misbehaviour {
     InternalError,
 }
 
-/// A running stand-in; stopped on drop.
+/// A running stand-in. The stand-in stops when it is dropped.
 pub struct Turnstile {
     pub url: String,
     inner: Arc<Mutex<Inner>>,
@@ -43,10 +43,10 @@ pub struct Turnstile {
 #[derive(Default)]
 struct Inner {
     fault: Option<Misbehaviour>,
-    /// The response for each unused token.
+    /// The responses for the tokens that have not been used.
     tokens: HashMap<String, Value>,
     given: usize,
-    /// The forms sent by the service.
+    /// The forms that the service has sent.
     asked: Vec<HashMap<String, String>>,
 }
 
@@ -61,8 +61,8 @@ impl Turnstile {
         Self { url, inner, server, _time: SteadyTime::start() }
     }
 
-    /// Acts as a visitor who solves the widget on a page at `localhost`. `fields` replace fields of
-    /// the verification response.
+    /// Acts as a visitor who solves the widget on a page at `localhost`. `fields` replace fields in
+    /// the response to the verification of the solution's token.
     pub fn solve(&self, app: &TestApp, action: &str, fields: Value) -> String {
         let mut answer = json!({
             "success": true, "challenge_ts": app.now().to_string(), "hostname": "localhost", "action": action, "error-codes": [], "cdata": "",
@@ -84,7 +84,7 @@ impl Turnstile {
         until("a verification is requested", || !self.inner.lock().unwrap().asked.is_empty()).await;
     }
 
-    /// The forms sent by the service since the last call.
+    /// The forms that the service has sent since the last call.
     pub fn asked(&self) -> Vec<HashMap<String, String>> {
         std::mem::take(&mut self.inner.lock().unwrap().asked)
     }

@@ -1,14 +1,15 @@
-//! Waiting for events, and interrupting work at a chosen point.
+//! Waits for events, and interrupts work at a chosen point.
 
 use std::future::poll_fn;
 use std::pin::pin;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-/// How long to wait for an event, even on a slow machine.
+/// The maximum time to wait for an event, even on a slow machine.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// Waits for a condition while the runtime's tasks continue. Tokio's clock may be paused.
+/// Waits for a condition while the tasks of the runtime continue. The clock of tokio may be paused
+/// during the wait.
 pub async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let end = Instant::now() + TIMEOUT;
     while !is_so() {
@@ -17,8 +18,8 @@ pub async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Does `work` until `is_there`, then all of `other`, then the rest of `work`. Returns both
-/// results; skips `other` if `work` ends first.
+/// Does `work` until `is_there` is true, then all of `other`, and then the rest of `work`. Returns
+/// both results. If `work` ends first, `other` is skipped.
 pub async fn interrupted<A, B>(
     work: impl Future<Output = A>,
     mut is_there: impl FnMut() -> bool,

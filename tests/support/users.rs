@@ -44,7 +44,7 @@ impl TestApp {
         SignedInUser::of(email, &answer.json())
     }
 
-    /// Signs in with a code from an email; the first sign-in creates the user.
+    /// Signs in with a code from an email. The first sign-in creates the user.
     pub async fn sign_in_by_mail(&self, email: &str) -> SignedInUser {
         let code = self.sign_in_code(email).await;
         let answer = self.client().post("/api/v1/auth/otp/sign-in", json!({ "code": code })).await;
@@ -52,7 +52,7 @@ impl TestApp {
         SignedInUser::of(email, &answer.json())
     }
 
-    /// Requests a sign-in code and reads it from the email.
+    /// Requests a sign-in code, and reads the code from the email.
     pub async fn sign_in_code(&self, email: &str) -> String {
         let body = json!({ "email": email, "callback_url": "http://localhost:3000/magic" });
         let answer = self.client().post("/api/v1/auth/otp/send-sign-in-code", body).await;
@@ -61,8 +61,8 @@ impl TestApp {
     }
 }
 
-/// The code an authenticator app shows at this time (RFC 6238), computed independently of the
-/// service.
+/// The code that an authenticator app shows at this time (RFC 6238). The code is computed
+/// independently of the service.
 pub fn authenticator_code(secret: &[u8], second: i64) -> String {
     let key = hmac::Key::new(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, secret);
     let tag = hmac::sign(&key, &(second / 30).to_be_bytes());

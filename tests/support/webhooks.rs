@@ -1,4 +1,4 @@
-//! A service with its data on disk and a webhook worker, as in the gateway.
+//! A service with its data on disk and with a webhook worker, as in the gateway.
 
 use crypto::password::hash::Hasher;
 use gateway::engine::Engine;
@@ -18,7 +18,7 @@ use crate::{Caller, record, settings};
 pub struct Disk {
     server: Caller,
     admin: Caller,
-    // Dropping this stops the worker.
+    // The worker stops when this value is dropped.
     _stop: watch::Sender<bool>,
 }
 
@@ -42,14 +42,14 @@ impl Disk {
         Self { server: caller("server"), admin: caller("admin"), _stop: stop }
     }
 
-    /// Posts as a server; returns the body of the response.
+    /// Sends a POST request as a server, and returns the body of the response.
     pub async fn server(&self, path: &str, body: Value) -> Value {
         let answer = self.server.post(path, body).await;
         assert!(answer.status() < 300, "{}", answer.text());
         answer.json()
     }
 
-    /// Creates an endpoint that receives the events of new users.
+    /// Creates an endpoint that receives the events about new users.
     pub async fn endpoint(&self, url: &str) {
         let body = json!({ "url": url, "event_types": ["user.created"] });
         let answer = self.admin.post("/api/v1/internal/webhook-endpoints", body).await;

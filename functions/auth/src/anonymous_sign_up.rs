@@ -1,9 +1,10 @@
-//! `POST /api/v1/auth/anonymous/sign-up`: creates an anonymous user, without an email address or
-//! credentials. If the user later signs up with the access token, the user and its id are kept.
+//! `POST /api/v1/auth/anonymous/sign-up`: creates an anonymous user, who has no email address and
+//! no credentials. If the user later signs up with the access token, the account keeps its data and
+//! its id.
 //!
-//! Like every sign-up, it is unavailable where sign-up is disabled. In the project `internal`, it
-//! is always unavailable: everyone knows the id of that project, and its users own projects, so it
-//! has no visitors.
+//! Anonymous sign-up is unavailable if the project has disabled sign-up. In the project `internal`,
+//! anonymous sign-up is always unavailable. The id of this project is public and its users own
+//! projects, so the project has no visitors.
 
 use api::http::TableAction::{BatchGetItem, PutItem};
 use api::http::{Admission, Json, Route};

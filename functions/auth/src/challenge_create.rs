@@ -2,8 +2,8 @@
 //! widget fetches.
 //!
 //! The widget sends no headers, so the project is in the query. Challenges are signed, so only the
-//! request count is stored. The further the caller or the project exceeds its usual rate, the
-//! harder the challenge.
+//! number of requests is stored. The more requests the caller or the project makes above the usual
+//! rate, the harder the challenge.
 
 use api::http::TableAction::{BatchGetItem, UpdateItem};
 use api::http::client::Caller;
@@ -38,8 +38,8 @@ pub struct ChallengeQuery {
     project_id: String,
 }
 
-/// Returns a challenge, valid for one request within five minutes. The widget sends the solution as
-/// base64 of `{"challenge": …, "solution": {"counter": …}}` in `bot_challenge_token`.
+/// Returns a challenge that can be used for one request within five minutes. The widget sends the
+/// solution as base64 of `{"challenge": …, "solution": {"counter": …}}` in `bot_challenge_token`.
 pub async fn handle(
     State(app): State<App>,
     caller: Caller,

@@ -1,13 +1,13 @@
 //! `POST /api/v1/auth/cli/complete`: checks, confirms or refuses the sign-in of a command-line
-//! tool, or takes over the tool's anonymous user. The page that the tool's link opens sends these
+//! tool, or takes over the tool's anonymous user. The page behind the tool's link sends these
 //! requests.
 //!
-//! The link may come from a stranger whose tool is waiting. So the mode `check` returns where and
-//! when the tool started the sign-in, for the page to show, and the tool gets a session only after
-//! `complete`, which the page sends on a click. In the mode `claim-anon-session`, the browser takes
-//! over the tool's anonymous user. That user's other sessions end, and all credentials are removed:
-//! otherwise, a stranger who sent the link could sign in to the account after the user has signed
-//! up in the browser.
+//! The link may come from a stranger whose tool is waiting. The page therefore first uses the mode
+//! `check` to show where and when the tool started the sign-in. The tool gets a session only after
+//! `complete`, which the page sends when the user clicks. In the mode `claim-anon-session`, the
+//! browser takes over the tool's anonymous user. The other sessions of this user end, and all
+//! credentials of the user are removed. Otherwise, a stranger who sent the link could still sign in
+//! to the account after the user has signed up in the browser.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use api::http::{Describe, Description, Json, NamedItem, Route};
@@ -50,24 +50,25 @@ pub const ROUTE: Route = Route::post("auth-cli-complete", "/api/v1/auth/cli/comp
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct CompleteCliSignIn {
-    /// The login code of `POST /api/v1/auth/cli`, or the user code of a device, as typed.
+    /// The login code of `POST /api/v1/auth/cli`, or the user code of a device, as typed by the
+    /// user.
     login_code: String,
     /// Default: `complete`.
     #[deserr(default)]
     #[schema(required = false)]
     mode: CliMode,
-    /// Required with `complete`: the refresh token of the user who confirms.
+    /// The refresh token of the user who confirms, required with `complete`.
     refresh_token: Option<String>,
 }
 
-/// What to do with the sign-in.
+/// The action for the sign-in.
 #[derive(Clone, Copy, Default, Deserr, Serialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CliMode {
     /// Returns where and when the tool started the sign-in. Changes nothing.
     #[deserr(rename = "check")]
     Check,
-    /// Returns a session of the tool's anonymous user. Ends that user's other sessions, and removes
+    /// Returns a session of the tool's anonymous user. Ends the user's other sessions, and removes
     /// the user's passkeys, contact channels, API keys and other credentials.
     #[deserr(rename = "claim-anon-session")]
     ClaimAnonSession,
@@ -93,7 +94,7 @@ pub enum CompletedCliSignIn {
 pub struct CheckedCliSignIn {
     /// Whether the tool has an anonymous user that a browser can take over.
     cli_session_state: CliSessionState,
-    /// When the tool started the sign-in.
+    /// The time when the tool started the sign-in.
     created_at_millis: i64,
     /// When the sign-in expires.
     expires_at_millis: i64,
@@ -101,7 +102,7 @@ pub struct CheckedCliSignIn {
     place: Place,
 }
 
-/// Whether the tool has an anonymous user.
+/// Whether an anonymous user of the tool is attached to the sign-in.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CliSessionState {
@@ -142,8 +143,8 @@ pub async fn handle(
     }
 }
 
-/// The digest of the login code: `text` is the login code itself or its user code. `None` if `text`
-/// is neither, or an unknown user code.
+/// Returns the digest of the login code. `text` is the login code or the user code. `None` if
+/// `text` is neither a code nor a known user code.
 async fn login_digest(access: &Access<Client>, text: &str) -> Result<Option<Digest>, Error> {
     match UserCode::parse(text) {
         Some(user_code) => Ok(access.app.store.login_of_user_code(&access.project.id, &user_code).await?),

@@ -32,24 +32,24 @@ pub const ROUTE: Route = Route::post("auth-cli-create", "/api/v1/auth/cli")
 #[derive(Default, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct StartCliSignIn {
-    /// The lifetime of the sign-in in milliseconds. Default and maximum: 15 minutes; minimum: 30
-    /// seconds. Other positive values are adjusted to these limits.
+    /// The lifetime of the sign-in in milliseconds. The default and the maximum are 15 minutes, and
+    /// the minimum is 30 seconds. Other positive values are adjusted to these limits.
     #[schema(minimum = 1)]
     expires_in_millis: Option<i64>,
-    /// The refresh token of an anonymous user created by the tool. A browser where nobody is signed
-    /// in can take over this user and sign up.
+    /// The refresh token of an anonymous user whom the tool has created. A browser where nobody is
+    /// signed in can take over this user and then sign up.
     anon_refresh_token: Option<String>,
 }
 
 #[derive(Serialize, ToSchema)]
 pub struct StartedCliSignIn {
-    /// The secret of the tool, for `POST /api/v1/auth/cli/poll`.
+    /// The tool's secret, which the tool sends to `POST /api/v1/auth/cli/poll`.
     #[schema(min_length = 45, max_length = 45)]
     polling_code: String,
-    /// The code for the user's link.
+    /// The code that the link for the user contains.
     #[schema(min_length = 45, max_length = 45)]
     login_code: String,
-    /// When the sign-in expires (RFC 3339).
+    /// The time when the sign-in expires (RFC 3339).
     #[schema(value_type = String, format = DateTime)]
     expires_at: Timestamp,
 }

@@ -1,5 +1,5 @@
-//! `POST /api/v1/auth/cli/poll`: asks whether the sign-in of a command-line tool was confirmed, and
-//! fetches its session. Fetching works once; only the tool gets the session.
+//! `POST /api/v1/auth/cli/poll`: returns whether the sign-in of a command-line tool was confirmed,
+//! and fetches the tool's session. Only the tool can fetch the session, and only once.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{CreatedJson, Describe, Description, Json, NamedItem, Route};
@@ -32,11 +32,12 @@ pub struct PollCliSignIn {
     polling_code: String,
 }
 
-/// The state of the sign-in. The HTTP status is 201 with a session, otherwise 200.
+/// The state of the sign-in. The HTTP status is 201 if the response contains a session, otherwise
+/// 200.
 #[derive(Serialize, ToSchema)]
 pub struct PolledCliSignIn {
     status: CliStatus,
-    /// Present only with the status `success`.
+    /// Present only if the status is `success`.
     #[serde(skip_serializing_if = "Option::is_none")]
     refresh_token: Option<String>,
 }
@@ -45,9 +46,9 @@ pub struct PolledCliSignIn {
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CliStatus {
-    /// The user has neither confirmed nor refused yet.
+    /// The user has not confirmed or refused the sign-in yet.
     Waiting,
-    /// The session is in this response.
+    /// This response contains the session.
     Success,
     /// An earlier response contained the session.
     Used,

@@ -1,6 +1,6 @@
-//! Sign-up, sign-in (including that of command-line tools and devices), second factors, passkeys,
-//! passwords, sessions, OAuth, provider accounts, bot challenges, and links that undo account
-//! changes.
+//! Operations for sign-up, sign-in, second factors, passkeys, passwords, sessions, OAuth, provider
+//! accounts, bot challenges, and links that undo account changes. Command-line tools and devices
+//! can also sign in.
 
 pub mod anonymous_sign_up;
 pub mod challenge_create;

@@ -1,6 +1,6 @@
 //! `POST /api/v1/auth/mfa/authenticators`: starts the setup of an authenticator app for the
-//! signed-in user. The response contains the secret for the app; nothing changes for the user until
-//! a code proves that the app has it (`mfa_authenticator_verify`).
+//! signed-in user. The response contains the secret for the app. Nothing changes for the user until
+//! a code proves that the app has the secret (`mfa_authenticator_verify`).
 
 use api::http::TableAction::{BatchGetItem, PutItem};
 use api::http::{CreatedJson, Route};
@@ -29,13 +29,14 @@ pub const ROUTE: Route = Route::post("auth-mfa-authenticator-begin", "/api/v1/au
 
 #[derive(Serialize, ToSchema)]
 pub struct NewAuthenticator {
-    /// Identifies this setup when a code is verified.
+    /// The code that identifies this setup in the request that completes it.
     code: String,
     /// The secret in base32, for users who cannot scan the URL.
     secret_base32: String,
     /// The content of the QR code to scan with an authenticator app.
     otpauth_url: String,
-    /// When `code` expires, in milliseconds since the epoch: after ten minutes.
+    /// The time when `code` expires, in milliseconds since the epoch. The code is valid for ten
+    /// minutes.
     expires_at_millis: i64,
 }
 
@@ -59,7 +60,7 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, _: Input) ->
     }))
 }
 
-/// The name of the account in the app.
+/// The account name that the app shows.
 fn account(user: &User) -> String {
     let email = user.primary().map(|channel| channel.value.to_string());
     email.or_else(|| user.display_name.clone()).unwrap_or_else(|| user.id.to_string())

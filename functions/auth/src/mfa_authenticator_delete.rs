@@ -1,5 +1,5 @@
 //! `DELETE /api/v1/auth/mfa/authenticators/{authenticator_id}`: removes an authenticator app.
-//! Removing the last one switches the second factor off and removes the recovery codes.
+//! Removing the last app disables the second factor and removes the recovery codes.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};

@@ -27,7 +27,7 @@ pub struct AuthenticatorPath {
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct RenameAuthenticator {
-    /// A name that the user will recognise.
+    /// A name by which the user will recognize the app.
     name: AuthenticatorName,
 }
 

@@ -1,10 +1,10 @@
 //! `POST /api/v1/auth/mfa/authenticators/verify`: completes the setup of an authenticator app with
-//! a code from the app. From then on, the user needs a second factor to sign in, except on
-//! remembered devices and with a passkey that counts as two factors. The first app comes with ten
-//! recovery codes, so that a lost phone does not lock the user out.
+//! a code from the app. From then on, the user needs a second factor to sign in. Remembered devices
+//! are an exception, and so are passkeys that count as two factors. With the first app, the user
+//! also gets ten recovery codes, so that a lost phone does not lock the user out.
 //!
-//! A wrong code does not end the setup, but counts against it. The code used for the setup cannot
-//! be used again to sign in.
+//! A wrong code does not end the setup, but is counted as one of a limited number of attempts. The
+//! code used for the setup cannot be used again to sign in.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{CreatedJson, Need, Route};
@@ -48,9 +48,9 @@ pub const ROUTE: Route = Route::post("auth-mfa-authenticator-verify", "/api/v1/a
 pub struct VerifyAuthenticator {
     /// The `code` from the response that started the setup.
     code: Code,
-    /// The six digits shown by the app.
+    /// The six digits that the app shows.
     totp: String,
-    /// A name that the user will recognise.
+    /// A name by which the user will recognize the app.
     name: Option<AuthenticatorName>,
 }
 
@@ -58,8 +58,8 @@ pub struct VerifyAuthenticator {
 pub struct AddedAuthenticator {
     #[serde(flatten)]
     authenticator: AuthenticatorView,
-    /// Ten codes of six letters and digits, to show to the user now: they cannot be read again.
-    /// `null` if the user already had an authenticator app.
+    /// Ten codes of six letters and digits. They must be shown to the user now, because they cannot
+    /// be read again. `null` if the user already had an authenticator app.
     recovery_codes: Option<Vec<String>>,
 }
 
@@ -92,13 +92,13 @@ pub async fn handle(
         Ok(ExtraWrites(vec![code::redeem_enrolment(project, &body.code)]))
     };
     let changed = redeemed(change_as(&access, row.clone(), KnownError::UserAuthenticationRequired, change).await)?;
-    // In the meantime, another request may have set up the first app and created the codes.
+    // Another request may have set up the first app and created the codes in the meantime.
     let is_set = set.is_some() && changed.user.recovery_codes() == set.as_ref();
     let shown = codes.filter(|_| is_set).map(|codes| codes.iter().map(|code| code.text().to_owned()).collect());
     Ok(CreatedJson(AddedAuthenticator { authenticator: AuthenticatorView::from(&added), recovery_codes: shown }))
 }
 
-/// The authenticator app to add, if the digits in `totp` are correct.
+/// Returns the authenticator app to add if the digits in `totp` are correct.
 fn prove(access: &Access<Client>, user: &User, enrolment: &Enrolment, body: &VerifyAuthenticator) -> Result<Authenticator, Error> {
     let (app, now) = (&access.app, access.app.clock.now());
     if !enrolment.is_of(user) {

@@ -1,5 +1,5 @@
-//! `DELETE /api/v1/auth/mfa/devices/{device_id}`: forgets a device. The next sign-in on it requires
-//! the second factor again; its existing sessions stay.
+//! `DELETE /api/v1/auth/mfa/devices/{device_id}`: forgets a device. The next sign-in on the device
+//! requires the second factor again. The existing sessions of the device do not end.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem};
 use api::http::{Json, Route};

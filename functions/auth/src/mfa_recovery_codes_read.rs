@@ -1,5 +1,5 @@
-//! `GET /api/v1/auth/mfa/recovery-codes`: returns how many recovery codes the signed-in user has
-//! left. Only the response that created the codes contains them.
+//! `GET /api/v1/auth/mfa/recovery-codes`: returns the number of recovery codes that the signed-in
+//! user has left. Only the response that created the codes contains them.
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Route};
@@ -15,9 +15,10 @@ pub const ROUTE: Route = Route::get("auth-mfa-recovery-codes-read", "/api/v1/aut
 
 #[derive(Serialize, ToSchema)]
 pub struct RecoveryCodesLeft {
-    /// The number of unused codes; 0 if there is no set.
+    /// The number of unused codes. It is 0 if there is no set.
     remaining: usize,
-    /// When the set was created, in milliseconds since the epoch; `null` if there is none.
+    /// The time when the set was created, in milliseconds since the epoch. `null` if there is no
+    /// set.
     created_at_millis: Option<i64>,
 }
 

@@ -1,9 +1,10 @@
 //! `POST /api/v1/auth/mfa/sign-in`: completes a sign-in with a second factor.
 //!
-//! A wrong proof does not end the sign-in, but counts against it; a wrong code also counts against
-//! the account, because codes can be guessed, unlike signatures of passkeys. A correct proof is
-//! accepted once: the attempt, the time step of the code, the remaining recovery codes or the
-//! challenge of the passkey, and the session are written in one transaction.
+//! A wrong proof does not end the sign-in, but is counted as one of a limited number of attempts. A
+//! wrong code is also counted for the account. This is necessary because codes can be guessed,
+//! while signatures of passkeys cannot be guessed. A correct proof is accepted only once. One
+//! transaction writes the attempt, the session, and the item that the proof uses up. This item is
+//! the time step of the code, the recovery code or the challenge of the passkey.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Admission, Json, NamedItem, Need, Route};
@@ -55,15 +56,15 @@ pub struct MfaSignIn {
     #[deserr(rename = "type")]
     #[schema(rename = "type")]
     factor: Factor,
-    /// The six digits shown by the app, or a recovery code. Required for the type `totp`.
+    /// The six digits that the app shows, or a recovery code. Required for the type `totp`.
     totp: Option<String>,
     /// A recovery code. Required for the type `recovery-code`.
     recovery_code: Option<String>,
     /// The response of one of the user's passkeys to a challenge for this `attempt_code`. Required
     /// for the type `passkey`.
     passkey: Option<PasskeyResponse>,
-    /// Whether to remember this device, if the project permits it: sign-ins on it then need no
-    /// second factor for some time.
+    /// Whether to remember this device, if the project permits it. For some time, sign-ins on a
+    /// remembered device do not need a second factor.
     #[deserr(default)]
     remember_device: bool,
 }
@@ -74,10 +75,11 @@ pub struct MfaSignIn {
 pub struct SecondFactorTokens {
     #[serde(flatten)]
     signed_in: SignInOrUpTokens,
-    /// The token of the remembered device, for the header `X-Service-Device-Token` of later
-    /// sign-ins. Absent unless the request asked for it and the project permits it.
+    /// The token of the remembered device, which must be sent in the header
+    /// `X-Service-Device-Token` at later sign-ins. Absent unless the request set `remember_device`
+    /// and the project permits it.
     device_token: Option<String>,
-    /// When the device expires, in milliseconds since the epoch.
+    /// The time when the device expires, in milliseconds since the epoch.
     device_expires_at_millis: Option<i64>,
 }
 
@@ -93,7 +95,7 @@ pub enum Factor {
     Passkey,
 }
 
-/// The second factor of a request.
+/// The second factor that a request presents.
 enum FactorInput<'a> {
     Code(SecondFactorCode),
     Passkey(&'a PasskeyResponse),
@@ -104,8 +106,8 @@ struct Completion<'a> {
     access: &'a Access<Client>,
     attempt: &'a MfaAttempt,
     session: NewSession,
-    /// The device to remember, with its token; `None` unless the request asks for it and the
-    /// project permits it.
+    /// The device to remember, and the token of the device. `None` unless the request asks to
+    /// remember the device and the project permits it.
     remembered: Option<(DeviceToken, Device)>,
 }
 
@@ -146,9 +148,9 @@ impl<'a> Completion<'a> {
         Ok(writes)
     }
 
-    /// Links the provider account of the sign-in and stores the provider's tokens, if these were
-    /// waiting for the second factor. If there are too many devices, forgets the oldest; if that
-    /// fails, the next sign-in that remembers a device will.
+    /// Links the provider account of the sign-in and stores the provider's tokens, if they were
+    /// waiting for the second factor. If the user has too many devices, forgets the oldest device.
+    /// If this write fails, the next sign-in that remembers a device tries again.
     async fn follow_up(&self) {
         let scope = Scope { app: &self.access.app, project: &self.access.project, place: &self.access.place };
         pending::attach(scope, self.attempt).await;
@@ -193,7 +195,7 @@ async fn by_code(
     // are also counted per account.
     let account = async |attempt: MfaAttempt| app.store.user(project, attempt.user_id).await;
     let (attempt, row) = code.prove(app.store.try_attempt(project, &body.code, app.clock.now()), account).await?;
-    // Whatever ended the user's sessions or codes has also ended this sign-in.
+    // Any change that ended the user's sessions or codes has also ended this sign-in.
     let row = row.filter(|row| attempt.is_of_epoch(&row.user)).ok_or(CodeRefusal::NotFound)?;
     let failures = Failures::for_second_factor(app, project, attempt.user_id);
     let (counted, right) = given.check(access, &row.user, &failures, Event::SignInFailed).await?;
@@ -218,7 +220,7 @@ async fn by_passkey(app: &App, access: &Access<Client>, body: &MfaSignIn, given:
     let proof = PasskeyProof { access, code, response, attempt: Some(&body.code), failed: Event::SignInFailed };
     optimistic!(|nth| {
         let proved = proof.check(nth, Some(attempt.user_id)).await?;
-        // Whatever ended the user's sessions or codes has also ended this sign-in.
+        // Any change that ended the user's sessions or codes has also ended this sign-in.
         if !attempt.is_of_epoch(&proved.user) {
             return Err(CodeRefusal::NotFound.into());
         }

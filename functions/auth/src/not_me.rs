@@ -1,8 +1,8 @@
-//! `POST /api/v1/auth/not-me-link`: undoes an account change that the owner did not make, ends all
-//! sessions of the account and, if possible, emails the owner a link to set a new password.
+//! `POST /api/v1/auth/not-me-link`: undoes an account change that the owner did not make, and ends
+//! all sessions of the account. If possible, it emails the owner a link for setting a new password.
 //!
-//! The form on the page behind the "This wasn't me" link of an email about an account is posted
-//! here. See [`notice`](model::notice) for who may undo what, and why.
+//! Receives the form on the page behind the "This wasn't me" link of an email about an account. The
+//! module [`notice`](model::notice) explains who may undo which changes, and why.
 
 use api::http::TableAction::{DeleteItem, GetItem, PutItem, UpdateItem};
 use api::http::client::Caller;
@@ -37,11 +37,11 @@ pub const ROUTE: Route = Route::post("auth-not-me", NOT_ME_PATH)
     .table(&[DeleteItem, GetItem, PutItem, UpdateItem])
     .errors(&[ErrorCode::VerificationCodeNotFound, ErrorCode::VerificationCodeExpired]);
 
-/// Maximum number of attempts: one for each email address, provider account or passkey that someone
-/// else has now, plus some for concurrent changes.
+/// The maximum number of attempts. One attempt is needed for each email address, provider account
+/// or passkey that now belongs to someone else, and some are for concurrent changes.
 const MAX_ATTEMPTS: u32 = 20;
-/// Maximum number of claims of email addresses, provider accounts and passkeys that fit into one
-/// transaction together with its other writes.
+/// The maximum number of claims of email addresses, provider accounts and passkeys that fit into
+/// one transaction with the other writes of the undo.
 const MAX_CLAIMS: usize = 60;
 
 pub async fn handle(State(app): State<App>, caller: Caller, Input { query, .. }: Input<IgnoredBody, LinkQuery>) -> Result<LinkPage, Error> {
@@ -69,8 +69,8 @@ struct Undo<'a> {
     code: &'a Code,
     link: &'a Link<NotMe>,
     taken: LostCredentials,
-    /// The user who claims the recipient's email address without having verified it; `None` until
-    /// an attempt finds one.
+    /// The user who claims the recipient's email address but has not verified it. `None` until an
+    /// attempt finds such a user.
     squatter: Option<UserRow>,
 }
 
@@ -91,9 +91,9 @@ impl Undo<'_> {
         Err(store::Error::Contended.into())
     }
 
-    /// Undoes the change or, in a large account, the first half of it. Returns the answer, or
-    /// `None` if the account must be read again because there is more to do, or another way to do
-    /// it.
+    /// Undoes the change. In a large account, this undoes only the first half of the change.
+    /// Returns the page to show. `None` if the account must be read again, because the undo is
+    /// incomplete or must be done differently.
     async fn attempt(&mut self, row: &UserRow) -> Result<Option<LinkPage>, Error> {
         let mut user = row.user.clone();
         let is_first_half =
@@ -112,15 +112,15 @@ impl Undo<'_> {
             Ok(Outcome::PasskeyTaken(passkey)) => self.taken.passkeys.push(*passkey),
             Ok(Outcome::Changed | Outcome::Done) => {}
             Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Code) => return Ok(Some(used())),
-            // The user who has the address has changed concurrently.
+            // The user who claims the address has changed concurrently.
             Err(store::Error::Conflict(_)) => self.lose(self.link.purpose.email.clone()).await?,
             Err(error) => return Err(error.into()),
         }
         Ok(None)
     }
 
-    /// How the owner gets back in, with the writes that redeem the link and, if possible, email a
-    /// link to set a new password.
+    /// The way in which the owner can sign in again, and the writes that redeem the link. If
+    /// possible, the writes also email a link for setting a new password.
     fn writes(&self, user: &User) -> Result<(WayBack, Vec<Write>), store::Error> {
         let email = &self.link.purpose.email;
         let mut writes = vec![link::redeem::<NotMe>(self.code)];
@@ -148,7 +148,8 @@ impl Undo<'_> {
     }
 
     /// Handles an email address of the account that is now another user's sign-in address. The
-    /// other user keeps it unless they never verified it and the link was sent to it.
+    /// other user keeps the address, unless that user never verified it and the link was sent to
+    /// it.
     async fn lose(&mut self, email: Email) -> Result<(), store::Error> {
         let (store, project) = (&self.app.store, &self.project.id);
         self.squatter = None;
@@ -163,7 +164,7 @@ impl Undo<'_> {
                 let cedes = holder.as_mut().is_some_and(|holder| holder.user.cede(&email));
                 self.squatter = holder.filter(|_| cedes);
             }
-            // Nobody has the email address any more.
+            // The email address no longer belongs to any user.
             None => {}
         }
         Ok(())
@@ -175,7 +176,7 @@ fn claims(user: &User, link: &Link<NotMe>) -> usize {
     user.channels.len() + 2 * user.provider_accounts.len() + user.passkeys.len() + restored
 }
 
-/// Whether the undo removed nothing.
+/// Whether the undo has not removed any email address, provider account or passkey.
 fn same(user: &User, row: &UserRow) -> bool {
     let count = |user: &User| (user.channels.len(), user.provider_accounts.len(), user.passkeys.len());
     count(user) == count(&row.user)

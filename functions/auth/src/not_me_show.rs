@@ -1,5 +1,5 @@
 //! `GET /api/v1/auth/not-me-link`: shows the page behind the "This wasn't me" link of an email
-//! about an account. It changes nothing, because mail scanners follow links.
+//! about an account. The request changes nothing, because mail scanners follow links.
 
 use api::http::Route;
 use api::http::TableAction::GetItem;

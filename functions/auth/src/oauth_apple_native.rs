@@ -1,9 +1,9 @@
 //! `POST /api/v1/auth/oauth/callback/apple/native`: signs in with the identity token that Sign in
 //! with Apple gives to an app on the user's device.
 //!
-//! Without a redirect, there is no code that only the app can redeem: anyone with the token can use
-//! it. So the token must be for an app of the project, works once and, if it has a nonce, only
-//! together with that nonce.
+//! Without a redirect, there is no code that only the app can redeem. Anyone who has the token can
+//! therefore use it. For this reason, the token must have been issued for an app of the project,
+//! and works only once. If the token contains a nonce, it works only together with this nonce.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Json, Need, Route};
@@ -48,7 +48,8 @@ pub const ROUTE: Route = Route::post("auth-oauth-apple-native", "/api/v1/auth/oa
         ErrorCode::MultiFactorAuthenticationRequired,
     ]);
 
-/// How long a used token is remembered after its expiry, because clocks differ.
+/// The time for which a used token is remembered after it has expired. The margin is needed because
+/// clocks differ.
 const MEMORY: SignedDuration = SignedDuration::from_mins(5);
 
 #[wire::optional]
@@ -57,11 +58,11 @@ const MEMORY: SignedDuration = SignedDuration::from_mins(5);
 pub struct AppleSignIn {
     /// The identity token (`ASAuthorizationAppleIDCredential.identityToken`).
     id_token: String,
-    /// The nonce. The app's request to Apple contained its SHA-256 in hexadecimal digits. Required
-    /// if the token has a nonce.
+    /// The nonce. The app's request to Apple contained the SHA-256 digest of the nonce in
+    /// hexadecimal digits. Required if the token contains a nonce.
     nonce: Option<String>,
-    /// The user's name, which Apple gives only to the app, at the first sign-in. Used for a new
-    /// user.
+    /// The user's name, which Apple gives only to the app, and only at the first sign-in. The name
+    /// becomes the name of a new user.
     full_name: Option<String>,
 }
 
@@ -86,7 +87,7 @@ pub async fn handle(
     native.sign_in().await.map(Json)
 }
 
-/// The claims of the token, if it is valid for an app of the project.
+/// The claims of the token if the token is valid for an app of the project.
 async fn verify(app: &App, project: &Project, body: &AppleSignIn) -> Result<Value, KnownError> {
     let provider = project.config.oauth_provider(APPLE).ok_or(KnownError::OauthProviderNotFoundOrNotEnabled)?;
     let Some(Identity::IdToken { issuer, jwks_uri }) = catalog::find(APPLE).map(|known| known.identity) else {

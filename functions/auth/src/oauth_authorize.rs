@@ -1,9 +1,9 @@
 //! `GET /api/v1/auth/oauth/authorize/{provider_id}`: starts an OAuth flow with a provider.
 //!
-//! Client, provider, URLs, token and bot challenge are checked before the user is sent to the
-//! provider. The callback's data is stored under the digest of a random state for ten minutes, with
-//! the PKCE verifier sealed. In redirect mode, a cookie binds the flow to the browser (RFC 9700
-//! §4.7).
+//! The client, the provider, the URLs, the token and the bot challenge are checked before the user
+//! is sent to the provider. The data for the callback is stored for ten minutes under the digest of
+//! a random state. The PKCE verifier in it is sealed. In redirect mode, a cookie binds the flow to
+//! the browser (RFC 9700 §4.7).
 
 use api::http::TableAction::{BatchGetItem, PutItem};
 use api::http::client::Caller;
@@ -70,14 +70,16 @@ pub const ROUTE: Route = Route::get("auth-oauth-authorize", "/api/v1/auth/oauth/
         ErrorCode::BotChallengeFailed,
     ]);
 
-/// The answer in JSON mode. In redirect mode the same URL is the `Location` of a 307.
+/// The response in JSON mode. In redirect mode, the `Location` header of a 307 response contains
+/// the same URL.
 #[derive(Serialize, ToSchema)]
 pub struct Location {
-    /// The URL to send the user to.
+    /// The URL to which the user must be sent.
     location: Url,
 }
 
-/// Sends the user to the provider: a redirect or, in JSON mode, the URL for the app to open.
+/// Sends the user to the provider with a redirect. In JSON mode, the response contains a URL that
+/// the app opens.
 pub enum ProviderRedirect {
     Json(Location),
     Redirect { location: Url, cookie: String },
@@ -119,7 +121,7 @@ pub async fn handle(
     let (project, items) = look_up(&app, &caller, &query, claims.as_ref().ok().and_then(Option::as_ref)).await?;
     let provider = project.config.oauth_provider(&path.provider_id);
     let provider = provider.ok_or(KnownError::OauthProviderNotFoundOrNotEnabled)?;
-    // The only scope that the published SDK uses.
+    // The published SDK uses no other scope.
     if query.scope != "legacy" {
         return Err(KnownError::InvalidScope.into());
     }
@@ -135,13 +137,13 @@ pub async fn handle(
             return Err(KnownError::AnonymousAuthenticationNotAllowed.into());
         }
     }
-    // At sign-in, the token matters only if its anonymous user is to become the new account.
+    // At sign-in, the token matters only if its anonymous user becomes the new account.
     let current = current.filter(|current| is_linking || current.is_upgraded_by_sign_up());
     let admitted = admit(&app, &project, &caller, &query).await?;
     begin(Scope { app: &app, project: &project, place: &caller.place }, provider, query, current.as_ref(), admitted).await
 }
 
-/// Runs the bot check, except for linking an account, which only a signed-in user can do.
+/// Runs the bot check, unless the flow links an account. Only a signed-in user can link an account.
 async fn admit<'a>(
     app: &'a App,
     project: &'a Project,
@@ -159,18 +161,18 @@ async fn admit<'a>(
     Check::at(app, project, &caller.place, GuardedOperation::OAuth).admit(presented).await.map(Some)
 }
 
-/// The claims of the token in the query, if it has one.
+/// The claims of the token in the query, if the query contains a token.
 fn read_token(app: &App, query: &AuthorizeQuery) -> Result<Option<Claims>, KnownError> {
     let token = query.token.as_deref().filter(|token| !token.is_empty());
     token.map(|token| app.signer.verify(token, app.clock.now()).map_err(token_error)).transpose()
 }
 
-/// Fetches the client's project and the items of the token's user in one round trip, and checks the
+/// Reads the client's project and the items of the token's user in one round trip, and checks the
 /// client's key.
 async fn look_up(app: &App, caller: &Caller, query: &AuthorizeQuery, claims: Option<&Claims>) -> Result<(Project, Items), Error> {
     let invalid = || KnownError::InvalidOauthClientIdOrSecret { client_id: Some(query.client_id.clone()) };
     let id = client_project(&query.client_id).ok_or_else(invalid)?;
-    // OAuth's client secret is the project's publishable client key.
+    // The OAuth client secret is the project's publishable client key.
     let client_key = Some(&query.client_secret).filter(|key| !key.is_empty() && *key != NO_KEY).map(|key| SecretString::from(key.clone()));
     let project_item = project_key(&id);
     let key_item = client_key.as_ref().map(|key| api_key_key(&id, key));
@@ -263,9 +265,9 @@ async fn begin(
     })
 }
 
-/// The provider's authorization endpoint: the one in the project's settings or in the catalog, or
-/// else the one in the issuer's metadata. Also returns whether the issuer lists the scope
-/// `offline_access`, which matters only if the flow is not plain.
+/// The provider's authorization endpoint, from the project's settings or the catalog. If both do
+/// not contain it, it comes from the issuer's metadata. Also returns whether the issuer lists the
+/// scope `offline_access`. The metadata is read for this scope only if the flow is not plain.
 async fn authorization_endpoint(
     app: &App,
     project: &Project,

@@ -1,9 +1,9 @@
 //! `GET /api/v1/auth/oauth/callback/{provider_id}`: the redirect URI for providers (RFC 6749
 //! §4.1.2).
 //!
-//! This is a GET, as RFC 6749 requires, although it changes data. Gatelet issues the `state`
-//! parameter, which works once and, in redirect mode, only in the browser that began the flow (RFC
-//! 9700 §4.7).
+//! The operation is a GET, as RFC 6749 requires, although it changes data. Gatelet issues the
+//! `state` parameter, which works once. In redirect mode, it works only in the browser that began
+//! the flow (RFC 9700 §4.7).
 
 use api::http::client::Caller;
 use api::http::{Need, Route};

@@ -1,5 +1,6 @@
-//! `POST /api/v1/projects/{project_id}/oauth2/introspect`: says whether a token is valid, and what
-//! it stands for (RFC 7662). A client can only ask about its own tokens.
+//! `POST /api/v1/projects/{project_id}/oauth2/introspect`: tells a client whether one of its tokens
+//! is valid, and to which user, session and scopes the token belongs (RFC 7662). A client can
+//! introspect only tokens that were issued to it.
 
 use api::http::TableAction::BatchGetItem;
 use api::http::client::Caller;
@@ -27,11 +28,12 @@ pub const ROUTE: Route = Route::post("auth-oauth-client-introspect", "/api/v1/pr
     .table(&[BatchGetItem])
     .errors(&[ErrorCode::InvalidOauthClientIdOrSecret]);
 
-/// A token (RFC 7662 §2.2). One that is not valid, or not the client's, is only `active: false`.
+/// The state of a token (RFC 7662 §2.2). For an invalid token or a token of another client, the
+/// response contains only `active: false`.
 #[wire::sparse]
 #[derive(Serialize, ToSchema)]
 pub struct Introspection {
-    /// Whether the token is valid now.
+    /// Whether the token is currently valid.
     active: bool,
     /// The scopes of the session, separated by spaces.
     #[schema(value_type = Option<String>)]
@@ -46,8 +48,8 @@ pub struct Introspection {
     sid: Option<SessionId>,
     /// `access_token` or `refresh_token`.
     token_type: Option<&'static str>,
-    /// When the token expires, in seconds since the Unix epoch; for a refresh token, when the
-    /// session ends.
+    /// The time when the token expires, in seconds since the Unix epoch. For a refresh token, this
+    /// is the time when the session ends.
     exp: Option<i64>,
 }
 
@@ -57,7 +59,8 @@ pub async fn handle(
     ClientInput { body, path }: ClientInput<TokenOfClient, ProjectPath>,
 ) -> Result<Json<Introspection>, Error> {
     let proved = proof::prove_client(&app, &caller, &path, &body.client_id, body.client_secret.as_deref()).await?;
-    // Whoever finds a token could find out from a public client's id whether it is valid.
+    // A public client has no secret. Without this check, anyone who found a token could find out
+    // whether the token is valid.
     if !proved.client.is_confidential() {
         return Err(KnownError::InvalidOauthClientIdOrSecret { client_id: Some(body.client_id) }.into());
     }

@@ -1,6 +1,7 @@
-//! `POST /api/v1/projects/{project_id}/oauth2/par`: takes the authorization request of a client
-//! before its user leaves (RFC 9126). The browser then carries only a name, so nobody on the way
-//! can change the request. The name works once, within 90 seconds.
+//! `POST /api/v1/projects/{project_id}/oauth2/par`: stores the authorization request of a client
+//! before the user is sent to the authorization endpoint (RFC 9126). The browser then carries only
+//! the name of the request, so nobody can change the request on the way. The name works only once,
+//! and only for 90 seconds.
 
 use api::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
 use api::http::client::Caller;
@@ -32,9 +33,9 @@ pub const ROUTE: Route = Route::post("auth-oauth-client-push", "/api/v1/projects
 #[wire::optional]
 #[derive(Deserr, ToSchema)]
 pub struct PushedRequest {
-    /// The client's id. Absent if it is sent with HTTP Basic.
+    /// The client's id. Absent if the request uses HTTP Basic.
     client_id: String,
-    /// The client's secret. Absent for a public client, and if it is sent with HTTP Basic.
+    /// The client's secret. Absent for a public client, and if the request uses HTTP Basic.
     client_secret: Option<String>,
     /// Must be `code`.
     response_type: Option<String>,
@@ -42,9 +43,9 @@ pub struct PushedRequest {
     redirect_uri: Option<String>,
     /// The scopes, separated by spaces.
     scope: Option<String>,
-    /// Returned to the client unchanged.
+    /// The value is returned to the client unchanged.
     state: Option<String>,
-    /// Returned in the ID token.
+    /// The value is returned in the ID token.
     nonce: Option<String>,
     /// The PKCE challenge (RFC 7636 §4.2).
     code_challenge: Option<String>,
@@ -52,19 +53,19 @@ pub struct PushedRequest {
     code_challenge_method: Option<String>,
     /// `query` or `form_post`.
     response_mode: Option<String>,
-    /// What the pages must or must not ask.
+    /// The steps that the pages must show to the user, or `none` if they must not show any.
     prompt: Option<String>,
-    /// How long ago the user may have authenticated, in seconds.
+    /// The maximum time since the user authenticated, in seconds.
     max_age: Option<String>,
-    /// Who the user probably is.
+    /// A hint about the user who signs in, such as an email address.
     login_hint: Option<String>,
     /// The languages that the user prefers.
     ui_locales: Option<String>,
-    /// The authentication context classes that the client asks for.
+    /// The authentication context classes that the client requests.
     acr_values: Option<String>,
     /// Not supported.
     request: Option<String>,
-    /// Not supported: a pushed request cannot contain another.
+    /// The parameter is not supported, because a pushed request cannot refer to another request.
     request_uri: Option<String>,
     /// Not supported.
     registration: Option<String>,
@@ -74,10 +75,11 @@ pub struct PushedRequest {
 
 #[derive(Serialize, ToSchema)]
 pub struct PushedAnswer {
-    /// The name of the request, for the parameter `request_uri` of the authorization endpoint.
+    /// The name of the request, which must be sent as the parameter `request_uri` to the
+    /// authorization endpoint.
     #[schema(example = "urn:ietf:params:oauth:request_uri:…")]
     request_uri: String,
-    /// How long the name works, in seconds.
+    /// The number of seconds for which the name is valid.
     expires_in: i64,
 }
 

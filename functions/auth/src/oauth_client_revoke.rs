@@ -1,5 +1,5 @@
 //! `POST /api/v1/projects/{project_id}/oauth2/revoke`: ends the session of a token (RFC 7009). The
-//! response is the same for a token that is unknown or has ended.
+//! response is the same if the token is unknown or no longer valid.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, UpdateItem};
 use api::http::client::Caller;

@@ -1,9 +1,10 @@
 //! `POST /api/v1/projects/{project_id}/oauth2/token`: the token endpoint of the project as an
-//! OpenID provider (RFC 6749 §3.2). Exchanges an authorization code or a refresh token of one of
-//! its OAuth clients.
+//! OpenID provider (RFC 6749 §3.2). It exchanges an authorization code or a refresh token of one of
+//! the project's OAuth clients.
 //!
-//! With the project's id as the client id, this is `POST /api/v1/auth/oauth/token`: the metadata of
-//! a project can name only one token endpoint.
+//! With the project's id as the client id, the endpoint is equivalent to `POST
+//! /api/v1/auth/oauth/token`. The reason is that the metadata of a project can name only one token
+//! endpoint.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::client::Caller;
@@ -47,23 +48,24 @@ pub const ROUTE: Route = Route::post("auth-oauth-client-token", "/api/v1/project
 #[wire::optional]
 #[derive(Deserr, ToSchema)]
 pub struct OauthClientTokenRequest {
-    /// `authorization_code` or `refresh_token`. With the project's id as the client id, also
-    /// `client_credentials` and `urn:ietf:params:oauth:grant-type:device_code`.
+    /// `authorization_code` or `refresh_token`. If the client id is the project's id,
+    /// `client_credentials` and `urn:ietf:params:oauth:grant-type:device_code` are also accepted.
     grant_type: String,
-    /// The client's id. Absent if it is sent with HTTP Basic.
+    /// The client's id. Absent if the request uses HTTP Basic.
     client_id: String,
-    /// The client's secret. Absent for a public client, and if it is sent with HTTP Basic.
+    /// The client's secret. Absent for a public client, and if the request uses HTTP Basic.
     client_secret: Option<String>,
     /// Required with `authorization_code`.
     code: Option<String>,
-    /// Required with `authorization_code`: the redirect URI of the request.
+    /// The redirect URI of the authorization request. It is required with `authorization_code`.
     redirect_uri: Option<String>,
     /// Required with `authorization_code`, unless the client left PKCE out: the PKCE verifier (RFC
     /// 7636 §4.5).
     code_verifier: Option<String>,
     /// Required with `refresh_token`.
     refresh_token: Option<String>,
-    /// With `refresh_token`: fewer scopes than the user has granted, for the new access token.
+    /// With `refresh_token`, the scopes of the new access token, if the client wants fewer scopes
+    /// than the user has granted.
     scope: Option<String>,
     /// Required with `urn:ietf:params:oauth:grant-type:device_code`.
     device_code: Option<String>,
@@ -135,7 +137,7 @@ fn required(name: &str, value: Option<&String>) -> Result<String, Error> {
 }
 
 impl OauthClientTokenRequest {
-    /// The request with the project as the client.
+    /// The request as a request of the project, which is then the client.
     fn of_project(self) -> Result<TokenRequest, KnownError> {
         let redirect_uri = self.redirect_uri.map(|uri| RedirectUrl::parse(&uri)).transpose();
         Ok(TokenRequest {

@@ -1,10 +1,10 @@
 //! `POST /api/v1/auth/oauth/cross-domain/authorize`: takes the current session to another domain.
-//! The app there exchanges the code in the response for the tokens of the same session
-//! (`POST /api/v1/auth/oauth/token`), so no URL contains a token.
+//! The app on the other domain exchanges the code in the response for the tokens of the same
+//! session (`POST /api/v1/auth/oauth/token`), so no URL contains a token.
 //!
-//! The refresh token in the header proves that the caller has the whole session, not just an access
-//! token. It is stored, sealed, until the code is redeemed or expires, because the table has only
-//! its digest otherwise.
+//! The refresh token in the header proves that the caller has the whole session and not only an
+//! access token. The table contains the refresh token in sealed form until the code is redeemed or
+//! expires. At all other times, the table contains only the digest of the refresh token.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Admission, Json, Route};
@@ -39,24 +39,26 @@ pub const ROUTE: Route = Route::post("auth-oauth-cross-domain", "/api/v1/auth/oa
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct CrossDomain {
-    /// Where the app on the other domain receives the code. Must be on a trusted domain.
+    /// The URL at which the app on the other domain receives the code. The URL must be on a trusted
+    /// domain.
     redirect_uri: RedirectUrl,
-    /// Returned to the app on the other domain unchanged; 1 to 512 characters.
+    /// A value of 1 to 512 characters, which is returned unchanged to the app on the other domain.
     #[schema(min_length = 1, max_length = 512)]
     state: String,
-    /// The PKCE challenge of that app, 43 characters (RFC 7636 §4.2).
+    /// The PKCE challenge of the app on the other domain, which has 43 characters (RFC 7636 §4.2).
     code_challenge: String,
     /// Default: `S256`.
     #[deserr(rename = "code_challenge_method")]
     #[schema(rename = "code_challenge_method")]
     _code_challenge_method: Option<ChallengeMethod>,
-    /// Where that app sends the user after the sign-in. Must be on a trusted domain.
+    /// The URL to which the app on the other domain sends the user after the sign-in. The URL must
+    /// be on a trusted domain.
     after_callback_redirect_url: Option<RedirectUrl>,
 }
 
 #[derive(Serialize, ToSchema)]
 pub struct Handover {
-    /// The redirect URI with the code and the state, to send the user to.
+    /// The redirect URI with the code and the state. The user must be sent to this URI.
     redirect_url: Url,
 }
 
@@ -104,7 +106,7 @@ pub async fn handle(
 }
 
 impl CrossDomain {
-    /// Checks the rules beyond the fields' types.
+    /// Checks the rules that the fields' types do not enforce.
     fn check(&self) -> Result<(), KnownError> {
         let problem = |name: &str, message: &str| Err(ROUTE.schema_error(&Problems::one(&format!("body.{name}"), message)));
         if !(1..=512).contains(&self.state.chars().count()) {

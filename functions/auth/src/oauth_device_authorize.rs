@@ -1,8 +1,9 @@
 //! `POST /api/v1/auth/oauth/device_authorization`: starts the sign-in of a device (RFC 8628 §3.1).
 //!
-//! This is the sign-in of a command-line tool under the names of the RFC: the device code is the
-//! polling code. The page where the user confirms or refuses sends the user code, or the login code
-//! from `verification_uri_complete`, to `POST /api/v1/auth/cli/complete`.
+//! The operation is the sign-in of a command-line tool under the names of the RFC. The device code
+//! is the polling code. The page where the user confirms or refuses sends a code to `POST
+//! /api/v1/auth/cli/complete`. This code is the user code, or the login code from
+//! `verification_uri_complete`.
 
 use api::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
 use api::http::client::Caller;
@@ -52,7 +53,7 @@ pub struct DeviceRequest {
     client_id: String,
     /// A publishable client key, as at the token endpoint.
     client_secret: Option<String>,
-    /// The page where the user confirms or refuses, on a trusted domain. Default: the page
+    /// The page where the user confirms or refuses, on a trusted domain. The default is the page
     /// `cli-auth-confirm` on the first trusted domain without a wildcard.
     #[schema(value_type = Option<String>, format = Uri)]
     verification_uri: Option<RedirectUrl>,
@@ -60,19 +61,20 @@ pub struct DeviceRequest {
 
 #[derive(Serialize, ToSchema)]
 pub struct DeviceResponse {
-    /// The secret of the device, for the token endpoint.
+    /// The secret of the device. The device sends it to the token endpoint.
     #[schema(min_length = 45, max_length = 45)]
     device_code: String,
-    /// The code for the user to type on the page.
+    /// The code that the user types on the page.
     #[schema(example = "WDJB-MJHT")]
     user_code: String,
     /// The page where the user types the user code.
     verification_uri: String,
-    /// The same page with the parameters `login_code` and `user_code`, for a link or a QR code.
+    /// The URL of `verification_uri` with the parameters `login_code` and `user_code`, for a link
+    /// or a QR code.
     verification_uri_complete: String,
     /// The lifetime of the codes in seconds.
     expires_in: i64,
-    /// Seconds to wait between polls.
+    /// The number of seconds to wait between polls.
     interval: u32,
 }
 
@@ -113,8 +115,8 @@ pub async fn handle(
     let sign_in = CliSignIn::new(None, caller.place, None, app.clock.now());
     let (device_code, user_code) = (Code::new(app.entropy.code()), UserCode::new(app.entropy.typed_code()));
     let login_code = login_code(&device_code);
-    // The page shows the user code, so that the user can compare it with the device's (RFC 8628
-    // §3.3.1).
+    // The page shows the user code, so that the user can compare it with the code on the device
+    // (RFC 8628 §3.3.1).
     let complete = RedirectUrl::from(page.with_query("login_code", login_code.text()));
     app.store.begin_device_sign_in(&project.id, &login_code.digest(), &user_code, &sign_in).await?;
     Ok(Json(DeviceResponse {

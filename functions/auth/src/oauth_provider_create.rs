@@ -1,5 +1,5 @@
 //! `POST /api/v1/oauth-providers`: links an account at an OAuth provider to a user. Requires server
-//! access. If there are concurrent requests for the same account, one succeeds.
+//! access. If several requests link the same account concurrently, only one of them succeeds.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{CreatedJson, NamedItem, Route};

@@ -1,9 +1,9 @@
-//! `GET /api/v1/oauth-providers`: lists a user's accounts at OAuth providers in the order of
-//! linking. Without a user, servers get the accounts of all users, page by page, in the order of
-//! sign-up.
+//! `GET /api/v1/oauth-providers`: lists a user's accounts at OAuth providers in the order in which
+//! they were linked. If the request names no user, a server gets the accounts of all users, page by
+//! page, in the order in which the users signed up.
 //!
-//! Accounts are part of their users and have no index, so the list of users is read. A page may be
-//! short or empty and still have a `next_cursor`.
+//! Accounts are stored in the items of their users and have no index, so the list of users is read.
+//! A page may contain few accounts or no accounts, and still have a `next_cursor`.
 
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, NamedItem, Route};
@@ -31,11 +31,12 @@ pub const ROUTE: Route = Route::get("auth-oauth-provider-list", "/api/v1/oauth-p
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct ProviderAccountsQuery {
-    /// A user's id, or `me`. Can be omitted only with server access.
+    /// A user's id, or `me`. Only servers can omit this parameter.
     user_id: Option<UserRef>,
-    /// Without `user_id`: how many users a page covers, 1 to 100. Default: 100.
+    /// The number of users that a page covers, from 1 to 100. It applies if there is no `user_id`.
+    /// Default: 100.
     limit: Option<Limit<100, 100>>,
-    /// Without `user_id`: the `next_cursor` of the previous page.
+    /// The `next_cursor` of the previous page. It applies if there is no `user_id`.
     cursor: Option<String>,
 }
 
@@ -56,7 +57,7 @@ fn accounts(user: &User, level: Level) -> impl Iterator<Item = ProviderAccountRe
 }
 
 async fn all(access: &Access<Client>, query: ProviderAccountsQuery) -> Result<Page<ProviderAccountRead>, Error> {
-    // The limit counts users, each with up to twenty accounts.
+    // The limit counts users, each of whom has up to twenty accounts.
     let limit = page::limit(query.limit, &ROUTE)?;
     let cursors = Cursors::of(access, "oauth-providers".to_owned());
     let after: Option<String> = cursors.position(query.cursor.as_deref())?;
@@ -68,8 +69,9 @@ async fn all(access: &Access<Client>, query: ProviderAccountsQuery) -> Result<Pa
         if count == shown.len() {
             return Ok(Page::new(shown.into_iter().flatten().collect(), cursors.next(users.next.as_ref())?));
         }
-        // Accounts have more fields in the response than in the table, so fewer users fit on the
-        // page. Reading only those users shows where the next page begins.
+        // Accounts have more fields in the response than in the table, so the page may have room
+        // for fewer users than were read. Reading only the users that fit shows where the next page
+        // begins.
         listing.limit = count;
     }
 }

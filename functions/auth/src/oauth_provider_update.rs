@@ -1,6 +1,6 @@
 //! `PATCH /api/v1/oauth-providers/{user_id}/{provider_id}`: changes what an account at an OAuth
-//! provider may be used for. A server can also change the account's email address and its id at the
-//! provider.
+//! provider may be used for. A server can also change the account's email address, and the
+//! account's id at the provider.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, NamedItem, Route};
@@ -38,10 +38,10 @@ pub struct UpdateProviderAccount {
     allow_sign_in: Option<bool>,
     /// Whether the app can get the provider's access tokens for the account.
     allow_connected_accounts: Option<bool>,
-    /// The email address of the account. Can be set only with server access.
+    /// The email address of the account. Only servers can set it.
     email: Option<AnyEmail>,
-    /// The account's id at the provider. Can be set only with server access. The previous account's
-    /// tokens are deleted.
+    /// The account's id at the provider. Only servers can set it. Setting the id deletes the tokens
+    /// of the previous account.
     #[schema(value_type = Option<String>, min_length = 1, max_length = 512)]
     account_id: Option<AccountId>,
 }

@@ -1,10 +1,10 @@
 //! `POST /api/v1/auth/oauth/token`: the token endpoint (RFC 6749 §3.2). Exchanges an authorization
 //! code, a refresh token, a device code (RFC 8628) or a server key for an access token.
 //!
-//! Client id and secret are in the body, as JSON or as a form, or in the header with HTTP Basic.
-//! Access headers are optional, but must be valid if sent. Errors have the form of RFC 6749 §5.2,
-//! plus Gatelet's `code` and `details`. A layer writes them, because some errors occur before the
-//! handler runs.
+//! The client id and the client secret are in the body or in the header. The body is JSON or a
+//! form, and the header uses HTTP Basic. Access headers are optional, but must be valid if they are
+//! sent. Errors have the form of RFC 6749 §5.2, plus Gatelet's `code` and `details`. A layer writes
+//! the errors, because some of them occur before the handler runs.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::client::Caller;

@@ -1,7 +1,7 @@
 //! `POST /api/v1/auth/otp/sign-in/check-code`: checks whether a sign-in code is valid, but not
 //! whether its user may sign in. The code is not redeemed.
 //!
-//! The check counts as an attempt, like a sign-in: otherwise, codes could be guessed without limit.
+//! The check counts as an attempt, like a sign-in. Otherwise, codes could be guessed without limit.
 
 use api::http::{Json, Route};
 use api::product::Input;
@@ -14,7 +14,7 @@ pub const ROUTE: Route = Route::post("auth-otp-check-sign-in-code", "/api/v1/aut
 
 pub async fn handle(access: CodeAccess<SignInCode>, Input { body, .. }: Input<CodeBody>) -> Result<Json<CheckedCode>, Error> {
     let is_code_valid = match access.decide(&body.code).await {
-        // A code for an account is invalid once the account no longer exists.
+        // A code that was sent to an account is invalid if the account no longer exists.
         Ok((stored, row)) => stored.user_id.is_none() || row.is_some(),
         Err(Error::Known(_)) => false,
         Err(error) => return Err(error),

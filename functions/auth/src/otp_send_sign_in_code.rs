@@ -1,10 +1,10 @@
-//! `POST /api/v1/auth/otp/send-sign-in-code`: emails a code and a link for signing in. If the
-//! email address has no account, redeeming the code creates one, or turns the caller's anonymous
+//! `POST /api/v1/auth/otp/send-sign-in-code`: emails a code and a link for signing in. If the email
+//! address has no account, redeeming the code creates an account, or turns the caller's anonymous
 //! user into an ordinary user.
 //!
-//! The sign-up rules apply when the code is redeemed. If they applied here, a caller whom they
-//! reject, for example because of their location, would learn from the rejection that the address
-//! has no account.
+//! The sign-up rules apply when the code is redeemed. If the rules applied here, the rejection
+//! would tell a caller that the address has no account. For example, the rules can reject a caller
+//! because of the caller's location.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem};
 use api::http::{Admission, Json, NamedItem, Route};
@@ -44,7 +44,8 @@ pub const ROUTE: Route = Route::post("auth-otp-send-sign-in-code", "/api/v1/auth
 guarded_body! {
     pub struct SendSignInCode {
         email: Email,
-        /// The base of the link in the email. The query parameter `code` is added to it.
+        /// The URL to which the link in the email leads. The parameter `code` is added to the query
+        /// of this URL.
         callback_url: RedirectUrl,
     }
 }
@@ -52,8 +53,8 @@ guarded_body! {
 #[derive(Serialize, ToSchema)]
 #[schema(as = Sent)]
 pub struct SentSignInCode {
-    /// The last 39 characters of the code. To sign in, send the six characters from the email, as
-    /// the user types them, followed by the nonce.
+    /// The last 39 characters of the code. To sign in, the app sends the six characters that the
+    /// user types from the email, followed by the nonce.
     nonce: String,
 }
 

@@ -1,12 +1,12 @@
 //! `POST /api/v1/auth/otp/sign-in`: redeems a sign-in code. If the code's email address has no
 //! account, an account is created, or the caller's anonymous user becomes an ordinary user. The
-//! first to prove an unverified address becomes the owner of its account
+//! first person who proves an unverified address becomes the owner of its account
 //! ([`ownership`](model::user::ownership)).
 //!
-//! The code is redeemed in the transaction that begins the session or, if a second factor is
-//! required, stores the pending sign-in. So of several concurrent requests only one continues the
-//! sign-in. A request that fails for another reason counts as an attempt to use the code, but does
-//! not redeem it.
+//! The code is redeemed in the transaction that begins the session. If a second factor is required,
+//! it is redeemed in the transaction that stores the pending sign-in. Only one of several
+//! concurrent requests can therefore continue the sign-in. If a request fails for another reason,
+//! the request counts as an attempt to use the code, but does not redeem it.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Admission, Json, Route};
@@ -64,8 +64,9 @@ pub async fn handle(
 ) -> Result<Json<SignInOrUpTokens>, Error> {
     let attempt = app.store.try_code(&access.project.id, Purpose::SignIn, &body.code, app.clock.now());
     let checked = code.prove(attempt, async |stored| Account::read(&access, &stored).await).await;
-    // Whoever requests a code gets all of it except the characters that users type from the email.
-    // A wrong guess at those is recorded as a failed sign-in of the account.
+    // The caller who requests a code gets the whole code, except the characters that users type
+    // from the email. A wrong guess at these characters is recorded as a failed sign-in of the
+    // account.
     if let (Err(Error::Known(KnownError::VerificationCodeNotFound)), Some(guessed)) = (&checked, code.unproved()) {
         app.store.record_failure(guessed.user_id, Event::SignInFailed).await?;
     }
@@ -81,16 +82,16 @@ pub async fn handle(
     })
 }
 
-/// The claim and the account of a code's email address; `None` if no account has the address.
+/// The claim and the account of a code's email address. `None` if no account has the address.
 struct Account {
     claim: Option<EmailClaim>,
     row: Option<UserRow>,
-    /// The remembered device that stands in for the user's second factor, if any.
+    /// The remembered device that replaces the user's second factor, if there is one.
     device: Option<Device>,
 }
 
 impl Account {
-    /// Reads the claim and the account in one round trip. A second one is needed only if the
+    /// Reads the claim and the account in one round trip. A second round trip is needed only if the
     /// address has moved to another account since the code was sent.
     async fn read(access: &Access<Client>, stored: &StoredCode) -> Result<Self, store::Error> {
         let (app, project, token) = (&access.app, &access.project.id, access.device.as_ref());
@@ -115,8 +116,8 @@ impl Account {
 
 async fn sign_in(access: &Access<Client>, code: &Code, stored: &StoredCode, account: &Account) -> Result<SignInOrUpTokens, Error> {
     let project = &access.project.id;
-    // A code sent to an account must not create a new one after the account or its address was
-    // removed.
+    // A code that was sent to an account must not create a new account after the account or its
+    // address was removed.
     if account.claim.is_none() && stored.user_id.is_some() {
         return Err(CodeRefusal::NotFound.into());
     }
@@ -131,7 +132,7 @@ async fn sign_in(access: &Access<Client>, code: &Code, stored: &StoredCode, acco
         }
     };
     // If the account has a new owner, `proved` has removed the old owner's second factor, so the
-    // remembered device does not matter.
+    // remembered device no longer matters.
     let device = account.device.clone().filter(|_| user.has_second_factor());
     if device.is_none()
         && let Some((attempt, required)) = second_factor::required(&access.app, &access.project, &user, is_new_user, Amr::Otp)?
@@ -153,9 +154,9 @@ async fn sign_in(access: &Access<Client>, code: &Code, stored: &StoredCode, acco
     Ok(SignInOrUpTokens { signed_in: session.signed_in(&access.app, &access.project, &user).await?, is_new_user })
 }
 
-/// The user after the code has proved its email address.
+/// The user after the change that is made because the code has proved the user's email address.
 async fn proved(access: &Access<Client>, stored: &StoredCode, row: &UserRow, writes: &mut Vec<Write>) -> Result<User, Error> {
-    // A code sent to one account is not valid for another.
+    // A code that was sent to one account is not valid for another account.
     let is_for = stored.user_id.is_none_or(|user| user == row.user.id);
     if !is_for || !stored.is_of_epoch(&row.user) {
         return Err(CodeRefusal::NotFound.into());
@@ -175,7 +176,7 @@ async fn proved(access: &Access<Client>, stored: &StoredCode, row: &UserRow, wri
     Ok(user)
 }
 
-/// Writes a sign-in, provided that the account has not changed since it was read.
+/// Writes a sign-in, provided that the account has not changed since the account was read.
 async fn write(app: &App, project: &ProjectId, before: Option<&UserRow>, user: &User, mut writes: Vec<Write>) -> Result<(), Error> {
     let Some(row) = before.filter(|row| row.user != *user) else {
         writes.extend(before.map(|row| user::unchanged(project, user.id, row.version)));
@@ -183,7 +184,8 @@ async fn write(app: &App, project: &ProjectId, before: Option<&UserRow>, user: &
     };
     match app.store.change_account(project, row, user, writes).await? {
         Outcome::Done => Ok(()),
-        // The same error as for a changed version, so that the caller reads the account again.
+        // The error is the same as for a changed version, so that the caller reads the account
+        // again.
         _ => Err(store::Error::Conflict(Conflict::default()).into()),
     }
 }

@@ -1,5 +1,6 @@
-//! `DELETE /api/v1/passkeys/{user_id}/{passkey_id}`: deletes a passkey. It can no longer be used to
-//! sign in, but the private key stays on the device until the user deletes it there.
+//! `DELETE /api/v1/passkeys/{user_id}/{passkey_id}`: deletes a passkey. The passkey can no longer
+//! be used to sign in, but its private key stays on the device until the user deletes it on the
+//! device.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, NamedItem, Route};

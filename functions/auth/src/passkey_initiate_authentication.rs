@@ -1,6 +1,6 @@
 //! `POST /api/v1/auth/passkey/initiate-passkey-authentication`: returns the options for using a
-//! passkey in a browser. They do not name a user, so they also work before an address is typed, and
-//! in the autofill of a form.
+//! passkey in a browser. The options do not name a user, so they also work before an email address
+//! has been typed, and in the autofill of a form.
 
 use api::http::TableAction::{BatchGetItem, PutItem};
 use api::http::{Admission, Json, Route};
@@ -30,19 +30,19 @@ pub const ROUTE: Route = Route::post("auth-passkey-initiate-authentication", "/a
 #[derive(Default, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct StartAuthentication {
-    /// One of the project's `passkey_rp_ids`. Default: a placeholder, to be replaced with the
-    /// page's host.
+    /// One of the project's `passkey_rp_ids`. The default is a placeholder. The page must replace
+    /// it with the page's host.
     rp_id: Option<String>,
-    /// `conditional` for the autofill of a form: the challenge is then valid for ten minutes
-    /// instead of 65 seconds.
+    /// For the autofill of a form, this is `conditional`. The challenge is then valid for ten
+    /// minutes instead of 65 seconds.
     mediation: Option<Mediation>,
-    /// The `attempt_code` of a sign-in that is waiting for its second factor. The challenge then
-    /// completes this sign-in and nothing else.
+    /// The `attempt_code` of a sign-in that is waiting for its second factor. The challenge can
+    /// then be used only to complete this sign-in.
     #[schema(value_type = Option<String>)]
     attempt_code: Option<Code>,
 }
 
-/// How the browser involves the user.
+/// The way in which the browser involves the user.
 #[derive(Clone, Copy, PartialEq, Eq, Deserr, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[deserr(rename_all = lowercase)]

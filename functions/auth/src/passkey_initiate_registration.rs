@@ -30,8 +30,8 @@ pub const ROUTE: Route = Route::post("auth-passkey-initiate-registration", "/api
 #[derive(Default, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct StartRegistration {
-    /// One of the project's `passkey_rp_ids`. Default: a placeholder, to be replaced with the
-    /// page's host.
+    /// One of the project's `passkey_rp_ids`. The default is a placeholder. The page must replace
+    /// it with the page's host.
     rp_id: Option<String>,
 }
 

@@ -22,7 +22,8 @@ pub const ROUTE: Route = Route::get("auth-passkey-list", "/api/v1/passkeys")
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct PasskeysQuery {
-    /// A user's id, or `me`. Required: the passkeys of all users cannot be listed.
+    /// A user's id, or `me`. The parameter is required, because the passkeys of all users cannot be
+    /// listed.
     user_id: Option<UserRef>,
 }
 

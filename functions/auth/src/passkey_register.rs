@@ -1,7 +1,7 @@
-//! `POST /api/v1/auth/passkey/register`: registers a passkey created by the signed-in user's
-//! browser.
+//! `POST /api/v1/auth/passkey/register`: registers a passkey that the signed-in user's browser has
+//! created.
 //!
-//! The challenge is redeemed in the transaction that adds the passkey, so a response cannot
+//! The challenge is redeemed in the transaction that adds the passkey. A response therefore cannot
 //! register two passkeys, and a failed request does not use up the challenge.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
@@ -46,19 +46,19 @@ pub const ROUTE: Route = Route::post("auth-passkey-register", "/api/v1/auth/pass
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct RegisterPasskey {
-    /// The code that came with the options.
+    /// The code that was returned with the options.
     code: Code,
     /// The browser's `RegistrationResponseJSON`.
     #[schema(value_type = Object)]
     credential: Value,
-    /// A name that the user will recognise. Default: the name of the authenticator's model if it is
-    /// a common one, otherwise `Passkey`.
+    /// A name by which the user will recognize the passkey. The default is the name of the
+    /// authenticator's model if the model is common. Otherwise, it is `Passkey`.
     name: Option<PasskeyName>,
 }
 
 #[derive(Serialize, ToSchema)]
 pub struct RegisteredPasskey {
-    /// The id of the credential. Published SDKs expect this name.
+    /// The id of the credential. Published SDKs expect this name of the field.
     user_handle: String,
     passkey_id: PasskeyId,
 }
@@ -83,7 +83,7 @@ pub async fn handle(
         passkey.name = name.0;
     }
     let changed = change_as(&access, row, KnownError::UserAuthenticationRequired, |user| {
-        // The user may have been read again since.
+        // The user may have been read again since the challenge was checked.
         if !challenge.is_of(user) {
             return Err(CodeRefusal::NotFound.into());
         }

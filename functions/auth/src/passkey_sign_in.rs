@@ -1,7 +1,7 @@
 //! `POST /api/v1/auth/passkey/sign-in`: signs in with a passkey, which also identifies the user.
 //!
-//! The request names the challenge and the user, so both are read in the authentication round trip.
-//! The use of the passkey, the challenge and the session are written in one transaction.
+//! The request names the challenge and the user, so both items are fetched in the authentication
+//! round trip. One transaction writes the use of the passkey, the challenge and the session.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Admission, Json, NamedItem, Route};
@@ -39,7 +39,7 @@ pub const ROUTE: Route = Route::post("auth-passkey-sign-in", "/api/v1/auth/passk
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct PasskeySignIn {
-    /// The code that came with the options.
+    /// The code that was returned with the options.
     code: Code,
     /// The browser's `AuthenticationResponseJSON`.
     #[schema(value_type = Object)]

@@ -1,8 +1,8 @@
-//! `POST /api/v1/auth/password/reset`: sets a new password with the code from an email and ends all
-//! sessions. If the code proves an email address that was never verified, its recipient becomes
-//! the owner of the account ([`ownership`](model::user::ownership)).
+//! `POST /api/v1/auth/password/reset`: sets a new password with the code from an email, and ends
+//! all sessions. If the code proves an email address that was never verified, the recipient of the
+//! email becomes the owner of the account ([`ownership`](model::user::ownership)).
 //!
-//! The password is checked before the code is redeemed, so a short password does not use up the
+//! The password is checked before the code is redeemed, so a rejected password does not use up the
 //! code. The reset also clears the count of wrong passwords, so the owner can sign in with the new
 //! password immediately.
 
@@ -46,7 +46,7 @@ pub const ROUTE: Route = Route::post("auth-password-reset", "/api/v1/auth/passwo
 #[deserr(deny_unknown_fields)]
 pub struct Reset {
     code: Code,
-    /// The new password, with the same requirements as at sign-up.
+    /// The new password. The requirements are the same as at sign-up.
     password: Password,
 }
 
@@ -76,19 +76,20 @@ pub async fn handle(
     Ok(Json(SUCCESS))
 }
 
-/// The user with the new password, and the writes to notify the owner.
+/// Sets the new password, and returns the changed user and the writes that notify the owner.
 async fn reset(access: &Access<Client>, stored: &StoredCode, row: &UserRow, hash: Hash) -> Result<(User, Vec<Write>), Error> {
     let (app, project) = (&access.app, &access.project);
     if !stored.is_of_epoch(&row.user) {
         return Err(CodeRefusal::NotFound.into());
     }
-    // A code sent to an address that the user has given up proves nothing: someone else may read
-    // its emails.
+    // A code that was sent to an address that the user has given up proves nothing, because another
+    // person may read the emails to this address.
     let mut user = row.user.clone();
     let prover = access.prover(&user);
     let proof = user.prove(&stored.email, prover, app.entropy.uuid().into()).ok_or(CodeRefusal::NotFound)?;
     user.set_password(hash, None);
-    // A first proof locks out whoever had the account before, so that person is not notified.
+    // The first proof of an address locks out the people who had the account before, so they are
+    // not notified.
     let told = if proof == Proof::First {
         hand_over(app, project, row, &mut user).await?
     } else {
@@ -97,7 +98,7 @@ async fn reset(access: &Access<Client>, stored: &StoredCode, row: &UserRow, hash
     Ok((user, told))
 }
 
-/// Writes the change, unless the user has changed since it was read.
+/// Writes the change, unless the user has changed since the user was read.
 async fn write(app: &App, project: &ProjectId, (row, user): (&UserRow, &User), writes: Vec<Write>) -> Result<(), Error> {
     match app.store.change_account(project, row, user, writes).await? {
         Outcome::Done => Ok(()),

@@ -1,7 +1,7 @@
 //! `POST /api/v1/auth/password/send-reset-code`: emails a link for setting a new password.
 //!
-//! For an email address without an account, the answer is the same, after the same work: a code and
-//! an email are written, but nobody receives them.
+//! For an email address without an account, the response is the same and takes the same work. A
+//! code and an email are written, but nobody receives the email.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem};
 use api::http::{Admission, Json, NamedItem, Route};
@@ -37,14 +37,15 @@ pub const ROUTE: Route = Route::post("auth-password-send-reset-code", "/api/v1/a
 #[deserr(deny_unknown_fields)]
 pub struct SendResetCode {
     email: AnyEmail,
-    /// The base of the link in the email. The query parameter `code` is added to it.
+    /// The URL to which the link in the email leads. The parameter `code` is added to the query of
+    /// this URL.
     callback_url: RedirectUrl,
 }
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = MaybeSent)]
 pub struct ResetCodeAnswer {
-    /// The same text, whether or not there is an account.
+    /// The text does not depend on whether the address has an account.
     success: &'static str,
 }
 
@@ -63,8 +64,8 @@ pub async fn handle(
     let exists = claim.is_some();
     let (user_id, epoch) = claim.map_or_else(|| (UserId::from(app.entropy.uuid()), 0), |claim| (claim.user_id, claim.epoch));
     let stored = stored(body.email.0, user_id, epoch, now);
-    // The domain's limit does not apply: it would reveal which addresses are unproved, and a
-    // stranger could use it to block password resets for everyone at that domain.
+    // The limit per domain does not apply, because it would reveal which addresses are unproved. A
+    // stranger could also use the limit to block password resets for all users at the domain.
     let recipient = gate::recipient(&access, &stored.email, Address::Proved).await?;
     let email = CodeEmail { app: &app, project, callback: &body.callback_url, now };
     let writes = if exists {

@@ -1,5 +1,5 @@
-//! `POST /api/v1/auth/password/set`: sets the first password of a user without one. The user's
-//! sessions stay valid, but earlier codes do not.
+//! `POST /api/v1/auth/password/set`: sets the first password of a user who has no password. The
+//! user's sessions stay valid, but earlier codes become invalid.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Need, Route};
@@ -29,7 +29,7 @@ pub const ROUTE: Route = Route::post("auth-password-set", "/api/v1/auth/password
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct SetPassword {
-    /// The same requirements as at sign-up.
+    /// The requirements are the same as at sign-up.
     password: Password,
 }
 

@@ -1,8 +1,9 @@
-//! `POST /api/v1/auth/password/sign-in`: signs in with email address and password.
+//! `POST /api/v1/auth/password/sign-in`: signs in with an email address and a password.
 //!
-//! An unknown email address, an account without a password, an account that accepts no passwords
-//! after too many wrong ones, and a wrong password all get the same answer after the same work: the
-//! same number of reads and writes, and one password check.
+//! The response to a failed sign-in is always the same. It does not reveal whether the email
+//! address is unknown, the password is wrong, or the account has no password or accepts no
+//! passwords after too many wrong passwords. All failed sign-ins also take the same number of reads
+//! and writes, and one password check.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Admission, Json, NamedItem, Need, Route};
@@ -90,9 +91,9 @@ pub async fn handle(
     Ok(Json(session.signed_in(&app, &access.project, &row.user).await?))
 }
 
-/// The user with this sign-in address, and the remembered device that stands in for the user's
-/// second factor, if they exist. For an unknown address, a user is read too, so that it takes as
-/// many reads as a known one.
+/// The user with this sign-in address, and the remembered device that replaces the user's second
+/// factor, if they exist. For an unknown address, another user is read, so that the number of reads
+/// is the same as for a known address.
 async fn find(access: &Access<Client>, email: &str) -> Result<(Option<UserRow>, Option<Device>), store::Error> {
     let project = &access.project.id;
     let claim = match AnyEmail::parse(email) {
@@ -105,8 +106,8 @@ async fn find(access: &Access<Client>, email: &str) -> Result<(Option<UserRow>, 
 }
 
 /// Replaces an outdated hash ([`Verdict::RightButWeak`]). If the password has changed in the
-/// meantime, the new one is kept. The sign-in has succeeded by now, so a failure is only logged:
-/// the next sign-in replaces the hash.
+/// meantime, the hash of the new password is kept. The sign-in has already succeeded, so a failure
+/// is only logged. The next sign-in replaces the hash.
 async fn rehash(access: &Access<Client>, user: &User, verdict: Verdict, password: &Password) {
     if verdict != Verdict::RightButWeak {
         return;

@@ -1,5 +1,5 @@
 //! `POST /api/v1/auth/password/sign-up`: creates an account with a password, or turns the caller's
-//! anonymous user into one.
+//! anonymous user into an account with a password.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use api::http::{Admission, Json, Need, Route};
@@ -45,12 +45,13 @@ pub const ROUTE: Route = Route::post("auth-password-sign-up", "/api/v1/auth/pass
 guarded_body! {
     pub struct SignUp {
         email: Email,
-        /// 8 to 128 code points after NFC; a project can require more than 8. Common passwords,
-        /// plain sequences, the email address or its local part, and the project's name are
-        /// rejected with `PASSWORD_REQUIREMENTS_NOT_MET`.
+        /// The password has 8 to 128 code points after NFC normalization. A project can require
+        /// more than 8 code points. The operation rejects common passwords, plain sequences, the
+        /// email address or its local part, and the project's name with
+        /// `PASSWORD_REQUIREMENTS_NOT_MET`.
         password: Password,
-        /// The base of the link in the verification email. The query parameter `code` is added to
-        /// it. If omitted, no email is sent.
+        /// The URL to which the link in the verification email leads. The parameter `code` is added
+        /// to the query of this URL. If the URL is omitted, no email is sent.
         verification_callback_url: Option<RedirectUrl>,
     }
 }
@@ -110,7 +111,8 @@ pub async fn handle(
     }
 }
 
-/// Counts the recipient and the network of the verification email. Fails if a limit is reached.
+/// Counts the verification email towards the limits of its recipient and of the caller's network.
+/// Fails if a limit is reached.
 async fn counted<'a>(access: &'a Access<Client>, to: &Email) -> Result<CountedRecipient<'a>, store::Error> {
     let (counted, like_sent) = tokio::join!(gate::count_before(access, to, Address::Unproved), like_sent_code(access));
     match (counted, like_sent) {

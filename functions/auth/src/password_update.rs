@@ -1,5 +1,5 @@
-//! `POST /api/v1/auth/password/update`: replaces the password of the signed-in user; the old one is
-//! required. All sessions end except the session of the refresh token in the header.
+//! `POST /api/v1/auth/password/update`: replaces the password of the signed-in user, who has to
+//! send the old password. All sessions end except the session of the refresh token in the header.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Need, Route};
@@ -40,7 +40,7 @@ pub const ROUTE: Route = Route::post("auth-password-update", "/api/v1/auth/passw
 #[deserr(deny_unknown_fields)]
 pub struct UpdatePassword {
     old_password: Password,
-    /// The same requirements as at sign-up.
+    /// The requirements are the same as at sign-up.
     new_password: Password,
 }
 
@@ -63,7 +63,7 @@ pub async fn handle(
     let old = user.password.as_ref();
     let hash = app.hasher.hash(&app.entropy, body.new_password.secret()).await;
     let change = change_as(&access, row.clone(), KnownError::UserAuthenticationRequired, |user| {
-        // If the password has changed in the meantime, `old_password` proves nothing.
+        // If the password has changed in the meantime, `old_password` no longer proves anything.
         if user.password.as_ref() != old {
             return Err(KnownError::PasswordConfirmationMismatch.into());
         }
@@ -74,7 +74,7 @@ pub async fn handle(
     Ok(Json(SUCCESS))
 }
 
-/// The session of the refresh token in the header, if it belongs to this user.
+/// The session of the refresh token in the header, if the session belongs to this user.
 async fn kept_session(access: &Access<Client>, headers: &HeaderMap, user: UserId) -> Result<Option<SessionId>, Error> {
     let Some(token) = header(headers, "refresh-token")? else { return Ok(None) };
     let claim = access.app.store.token_claim(&access.project.id, &SecretString::from(token.to_owned())).await?;

@@ -1,5 +1,5 @@
-//! `POST /api/v1/auth/sessions`: creates a session for a user. A server can also use it to act as
-//! that user. Requires server access.
+//! `POST /api/v1/auth/sessions`: creates a session for a user. With `is_impersonation`, a server
+//! can use the session to act as the user. Requires server access.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem};
 use api::http::{Json, NamedItem, Route};
@@ -34,11 +34,12 @@ pub struct CreateSession {
     /// A user's id, or `me`.
     #[schema(value_type = String)]
     user_id: UserRef,
-    /// The lifetime of the session in milliseconds, 1 to 31,708,800,000 (367 days). Default: 365
-    /// days.
+    /// The lifetime of the session in milliseconds, from 1 to 31,708,800,000 (367 days). Default:
+    /// 365 days.
     #[schema(minimum = 1, maximum = 31_708_800_000_i64)]
     expires_in_millis: Option<i64>,
-    /// Whether the server acts as the user. Only administrators see such sessions in lists.
+    /// Whether the server uses the session to act as the user. Only administrators see such
+    /// sessions in lists.
     is_impersonation: Option<bool>,
 }
 

@@ -1,7 +1,7 @@
-//! `DELETE /api/v1/auth/sessions/{id}`: ends a session other than the current one; signing out ends
-//! the current one.
+//! `DELETE /api/v1/auth/sessions/{id}`: ends a session that is not the current session. Signing out
+//! ends the current session.
 //!
-//! A client can end only its own user's sessions. Servers may omit the user, as the published SDK
+//! A client can end only the sessions of its user. Servers may omit the user, as the published SDK
 //! does.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, Query};
@@ -38,7 +38,7 @@ pub struct SessionPath {
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct SessionQuery {
-    /// The session's user, or `me`. Servers can omit it.
+    /// The id of the session's user, or `me`. Servers can omit it.
     user_id: Option<UserRef>,
 }
 

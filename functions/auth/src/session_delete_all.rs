@@ -1,5 +1,5 @@
-//! `DELETE /api/v1/auth/sessions`: ends all sessions of a user, except the current one unless
-//! `include_current` is set, and invalidates all the user's earlier codes.
+//! `DELETE /api/v1/auth/sessions`: ends all sessions of a user and invalidates all earlier codes of
+//! the user. The current session stays unless `include_current` is set.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, NamedItem, Route};
@@ -25,7 +25,7 @@ pub const ROUTE: Route = Route::delete("auth-session-delete-all", "/api/v1/auth/
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct EndQuery {
-    /// A user's id, or `me`. Default: `me`; required with server access.
+    /// A user's id, or `me`. Default: `me`. The parameter is required with server access.
     user_id: Option<UserRef>,
     /// Whether to end the current session as well. Default: `false`.
     include_current: Flag,

@@ -33,9 +33,9 @@ pub const ROUTE: Route = Route::get("auth-session-list", "/api/v1/auth/sessions"
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct ListQuery {
-    /// A user's id, or `me`. Default: `me`; required with server access.
+    /// A user's id, or `me`. Default: `me`. The parameter is required with server access.
     user_id: Option<UserRef>,
-    /// 1 to 100. Default: 50. A page may have fewer sessions.
+    /// 1 to 100. Default: 50. A page may contain fewer sessions than the limit.
     limit: Option<Limit<50, 100>>,
     /// The `next_cursor` of the previous page.
     cursor: Option<String>,
@@ -52,13 +52,14 @@ pub struct SessionView {
     /// Milliseconds since the epoch.
     last_used_at: i64,
     is_current_session: bool,
-    /// The OAuth client that the user signed in to; absent for the project's own apps.
+    /// The OAuth client to which the user signed in. The field is absent for the apps of the
+    /// project.
     #[serde(skip_serializing_if = "Option::is_none")]
     client_id: Option<OauthClientId>,
-    /// The name of the OAuth client; absent for the project's own apps.
+    /// The name of the OAuth client. Absent for the project's own apps.
     #[serde(skip_serializing_if = "Option::is_none")]
     client_name: Option<String>,
-    /// The place of the last use; absent if it is unknown.
+    /// The place where the session was last used. Absent if the place is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     last_used_at_end_user_ip_info: Option<Place>,
 }
@@ -77,7 +78,7 @@ pub async fn handle(
     let (now, settings) = (app.clock.now(), &access.project.config.sessions);
     let shown = |session: &Session| session.is_live(&user, settings, now) && (access.level == Level::Admin || !session.is_impersonation);
     let mut page = app.store.sessions(project, user_id, start, limit, shown).await?;
-    // Sessions of OAuth clients end with their grant, which another item shows.
+    // Sessions of OAuth clients end with their grant, which is a separate item.
     if page.sessions.iter().any(|session| session.client.is_some()) {
         let grants = app.store.oauth_grants(project, user_id).await?;
         let rests = |client: &ClientSession| is_granted(client.grant, grants.iter().find(|grant| grant.client_id == client.id));

@@ -1,12 +1,12 @@
-//! `POST /api/v1/auth/sessions/current/reauthenticate`: accepts a new proof that the session
-//! belongs to the user. Projects can require a recent one for changes to how a user signs in.
+//! `POST /api/v1/auth/sessions/current/reauthenticate`: accepts a new proof that the caller is the
+//! session's user. Projects can require a recent proof for changes to how a user signs in.
 //!
-//! The proof is a credential as at sign-in: the password, a code from the authenticator app or a
-//! recovery code, an emailed sign-in code, or a passkey. Wrong passwords and codes count against a
-//! limit, and a code works once.
+//! The proof is a credential that is also accepted at sign-in. It is the password, a code from the
+//! authenticator app, a recovery code, an emailed sign-in code, or a passkey. Wrong passwords and
+//! codes count towards a limit, and a correct code works only once.
 //!
-//! Credentials added since the session's last proof are not accepted: otherwise, someone who stole
-//! the session could add one and keep their access.
+//! Credentials added since the session's last proof are not accepted. Otherwise, someone who stole
+//! the session could add a credential and keep access.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem};
 use api::http::{Admission, Json, Need, Route};
@@ -45,37 +45,37 @@ pub const ROUTE: Route = Route::post("auth-session-reauthenticate", "/api/v1/aut
     .errors(SECOND_FACTOR_ERRORS)
     .needs(&[Need::Hashing]);
 
-/// Set exactly one of the fields.
+/// Exactly one of the fields must be set.
 #[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct Reauthenticate {
     /// The user's password.
     password: Option<Password>,
-    /// Six digits from an authenticator app, or a recovery code.
+    /// The six digits from an authenticator app, or a recovery code.
     totp: Option<String>,
     /// A recovery code.
     recovery_code: Option<String>,
-    /// A sign-in code emailed to the user.
+    /// A sign-in code that was emailed to the user.
     code: Option<Code>,
     /// The response of one of the user's passkeys.
     passkey: Option<PasskeyResponse>,
 }
 
-/// A valid proof, and how to commit it.
+/// A valid proof, and the writes that use it up.
 struct Proof {
     writes: Vec<Write>,
     amr: Amr,
-    /// The label of the write that fails if the proof has since been used or become invalid.
+    /// The label of the write that fails if the proof was used or became invalid in the meantime.
     label: Label,
-    /// The error if that write fails.
+    /// The error if this write fails.
     used: KnownError,
 }
 
 pub async fn handle(access: Access<Client>, Input { body, .. }: Input<Reauthenticate>) -> Result<Json<Success>, Error> {
     let current = access.user.as_ref().ok_or(KnownError::UserAuthenticationRequired)?;
-    // Second factors and passkeys also change the user, so the code that redeems them is shared
-    // with the sign-in.
+    // Second factors and passkeys also change the user. Sign-in and reauthentication therefore
+    // share the code that redeems them.
     match (&body.password, &body.totp, &body.recovery_code, &body.code, &body.passkey) {
         (Some(password), None, None, None, None) => by_password(&access, current, password).await,
         (None, Some(text), None, None, None) => Box::pin(by_second_factor(&access, current, &SecondFactorCode::from_app(text))).await,
@@ -101,7 +101,7 @@ impl Proof {
     }
 }
 
-/// Rejects a credential added after the session's last proof.
+/// Rejects a credential that was added after the session's last proof.
 fn check_age(current: &CurrentUser, since: Option<Timestamp>) -> Result<(), KnownError> {
     if current.session.is_proved_by(since) { Ok(()) } else { Err(KnownError::ReauthenticationRequired) }
 }
@@ -123,7 +123,7 @@ async fn by_second_factor(access: &Access<Client>, current: &CurrentUser, given:
     let (attempt, right) = given.check(access, &row.user, &failures, Event::ProofFailed).await?;
     attempt
         .permit(Box::pin(async {
-            // If there are several apps, the age of the one with this code counts.
+            // If the user has several apps, the age of the app that shows this code is used.
             check_age(current, right.since())?;
             let proved = session::reauthenticate(project, &current.session, &[Amr::Otp, Amr::Mfa], access.app.clock.now())?;
             given.redeem(access, row, right, vec![proved]).await?;

@@ -29,7 +29,7 @@ pub const ROUTE: Route = Route::post("auth-session-refresh", "/api/v1/auth/sessi
 #[derive(Serialize, ToSchema)]
 #[schema(as = Refreshed)]
 pub struct RefreshedSession {
-    /// A JWT signed with ES256.
+    /// A JWT that is signed with ES256. If the project has chosen RS256, it is signed with RS256.
     access_token: String,
 }
 

@@ -1,5 +1,5 @@
-//! `POST /a2a`: a small agent (A2A 1.0) that searches the public content for the words of a
-//! message. It answers right away, with a message, so there are no tasks.
+//! `POST /a2a`: serves a small agent (A2A 1.0) that searches the public content for the words in a
+//! message. The response is a message, so the agent has no tasks.
 
 use api::content::Problem;
 use api::http::{BodyRule, Route, TableAction};
@@ -81,21 +81,21 @@ fn parsed(body: &[u8]) -> Result<(Value, String, Value), Reply> {
     }
 }
 
-/// The protocol version: a header or, for callers that cannot set one, a query parameter. `None` if
-/// the request has neither.
+/// The protocol version from a header. For callers that cannot set a header, it comes from a query
+/// parameter. `None` if the request contains no version.
 fn version(received: &JsonRequest<MAX_BYTES>) -> Option<String> {
     let header = received.headers.get("a2a-version").and_then(|value| value.to_str().ok()).map(|value| value.trim().to_owned());
     let query = || url::form_urlencoded::parse(received.query.as_bytes()).find(|(name, _)| name.eq_ignore_ascii_case("a2a-version"));
     header.or_else(|| query().map(|(_, value)| value.into_owned()))
 }
 
-/// Why a message cannot be answered.
+/// The reason why the agent cannot reply to a message.
 enum MessageRefusal {
     Refused(Refusal),
     Malformed(&'static str),
 }
 
-/// The text parts of a message.
+/// The texts in the parts of a message.
 fn query(params: &Value) -> Result<String, MessageRefusal> {
     let message =
         params.get("message").filter(|message| message.is_object()).ok_or(MessageRefusal::Malformed("`message` must be an object."))?;

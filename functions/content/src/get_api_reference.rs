@@ -1,6 +1,6 @@
-//! `GET /docs/api`: returns a page with all operations of the API. On a gateway, this path shows a
-//! reference with fields and examples. The page is rendered without reading the table, so it shows
-//! the host in place of the site's name.
+//! `GET /docs/api`: returns a page that lists all operations of the API. On a gateway, this path
+//! shows an API reference with fields and examples. The page is rendered without reading the table,
+//! so it shows the site's host in place of its name.
 
 use api::content::{Problem, ServedDocument};
 use api::http::Route;

@@ -1,4 +1,4 @@
-//! `GET /api/v1/apps/{app_id}`: returns a visible app. A hidden app is not found.
+//! `GET /api/v1/apps/{app_id}`: returns a visible app. A hidden app is treated as not found.
 
 use api::content::{ContentPath, Data, NamedResource, Problem};
 use api::http::{Json, Route, TableAction};

@@ -1,4 +1,4 @@
-//! `GET /cli/{file}`: returns the command-line tool of the site as an npm package.
+//! `GET /cli/{file}`: returns the command-line tool of the site, as an npm package.
 
 use api::content::{ContentPath, NamedResource, Problem, ServedDocument};
 use api::http::Route;
@@ -17,7 +17,7 @@ pub const ROUTE: Route = Route::get("content-get-cli", "/cli/{file}")
 /// The requested package.
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct PackagePath {
-    /// The name of the package's file: site.tgz.
+    /// The name of the package's file, `site.tgz`.
     #[schema(example = "site.tgz")]
     file: String,
 }

@@ -23,18 +23,18 @@ pub const ROUTE: Route = Route::get("content-get-document", "/{document}")
 /// The requested document.
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct DocumentPath {
-    /// The name of the document: apps, blog, docs, feed.json, feed.xml, icon.svg, index.md,
+    /// The name of the document. It is apps, blog, docs, feed.json, feed.xml, icon.svg, index.md,
     /// llms-full.txt, llms.txt, robots.txt, sitemap.xml or style.css.
     #[schema(example = "llms.txt")]
     document: String,
 }
 
-/// The page of a document that has several.
+/// Selects a page of a document that has several pages.
 #[derive(Debug, ToSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub struct Pages {
-    /// The number of a blog page, from 2, as in the links between the pages. Anything else returns
-    /// the first page; other documents have only one.
+    /// The number of a page of the blog, from 2, as in the links between the pages. Any other value
+    /// selects the first page. All other documents have only one page.
     page: Option<String>,
 }
 
@@ -48,13 +48,14 @@ impl NamedResource for DocumentPath {
     const PROBLEM: Problem = Problem::RouteNotFound;
 }
 
-/// The console's page. Its path has one segment, so API Gateway routes it here; paths below it go
-/// to the function that serves the console.
+/// The console's page. The path has one segment, so API Gateway routes it to this function. Longer
+/// paths that begin with this segment are routed to the function that serves the console.
 const CONSOLE: &str = "console";
-/// A path that opens the same page of the console.
+/// A path with two segments that opens the same page of the console.
 const CONSOLE_HOME: &str = "/console/home";
 
-/// The one-segment paths called by agents. API Gateway routes GET requests for them here.
+/// The paths with one segment that agents call. API Gateway routes GET requests for these paths to
+/// this function.
 const OF_AGENTS: [&str; 2] = ["a2a", "mcp"];
 
 pub async fn handle(

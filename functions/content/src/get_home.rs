@@ -1,4 +1,4 @@
-//! `GET /`: returns the start page of the site, with links to everything else. The canonical URL of
+//! `GET /`: returns the start page of the site, with links to all other pages. The canonical URL of
 //! the page is `/docs`.
 
 use api::content::{Problem, ServedDocument};

@@ -1,7 +1,8 @@
 //! `GET /images/{image}`: returns an image of a post or of a page.
 //!
-//! An image is named after its content and never changes. With a distribution, AWS serves images
-//! from the bucket, and calls this function only for images missing there.
+//! An image is named after its content and never changes. If the deployment has a distribution, AWS
+//! serves images from the bucket. AWS then calls this function only for images that are missing
+//! from the bucket.
 
 use api::content::{ContentPath, NamedResource, Problem, ServedDocument};
 use api::http::{Need, Route, TableAction};
@@ -22,7 +23,7 @@ pub const ROUTE: Route = Route::get("content-get-image", "/images/{image}")
 /// The requested image.
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct ImagePath {
-    /// The name of the image: its digest, its size in pixels and its format.
+    /// The name of the image, which consists of its digest, its size in pixels and its format.
     #[schema(example = "xyHJLoy5B2_7R8KcBuNvRl-k37BTDDdh2kbivw4_PGM-2x1.png")]
     image: String,
 }

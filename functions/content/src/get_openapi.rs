@@ -1,7 +1,7 @@
-//! `GET /openapi.json`: returns the description of all operations, in OpenAPI 3.1.
+//! `GET /openapi.json`: returns the OpenAPI 3.1 description of all operations.
 //!
-//! `infra render` generates it from the routes and the types of all handlers; this function does
-//! not link them.
+//! `infra render` generates the description from the routes and the types of all handlers, so this
+//! function does not have to link the handlers.
 
 use api::content::{Problem, ServedDocument};
 use api::http::Route;

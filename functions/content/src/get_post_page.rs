@@ -1,4 +1,5 @@
-//! `GET /blog/{slug}`: returns a post as a page or, if the path ends with `.md`, in Markdown.
+//! `GET /blog/{slug}`: returns a post as a page. If the path ends with `.md`, returns the post in
+//! Markdown.
 
 use api::content::{ContentPath, NamedResource, Problem, ServedDocument};
 use api::http::{Route, TableAction};

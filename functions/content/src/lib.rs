@@ -1,10 +1,10 @@
-//! The content API: the public content of a site. Four operations return JSON from the current
-//! publication; the others return images and documents, most of them rendered by the crate `site`.
-//! `api::content` adds validators, cache rules and errors to the responses. Two more operations are
-//! for agents, over JSON-RPC (`api::rpc`). No operation needs credentials or changes anything.
+//! The content API, which serves the public content of a site. Four operations return JSON from the
+//! current publication. The other operations return images and documents, most of which the crate
+//! `site` renders. `api::content` adds validators, cache rules and errors to the responses. Two
+//! more operations serve agents over JSON-RPC (`api::rpc`). No operation needs credentials, and no
+//! operation changes anything.
 //!
-//! Before the first publication, there are no apps or posts, and all that is known of the site is
-//! its URL.
+//! Before the first publication, there are no apps or posts, and only the URL of the site is known.
 
 pub mod a2a;
 pub mod get_api_reference;

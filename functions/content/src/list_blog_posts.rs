@@ -1,5 +1,5 @@
 //! `GET /api/v1/blog-posts`: lists the metadata of the posts, newest first. A list that is too long
-//! for one answer ends early; the header `Link` has the URL of the rest.
+//! for one response ends early, and the header `Link` contains the URL of the rest.
 
 use api::content::{ContentNumber, Data, LinkedResponse, NumberParameter, Problem};
 use api::http::{Json, Route, TableAction};
@@ -15,16 +15,16 @@ pub const ROUTE: Route = Route::get("content-list-blog-posts", "/api/v1/blog-pos
     .summary("Lists the blog posts with short excerpts")
     .table(&[TableAction::BatchGetItem, TableAction::GetItem]);
 
-/// The maximum number of posts in an answer, which bounds its reads. Posts are rarely so short that
-/// more of them would fit.
+/// The maximum number of posts in a response, which limits the number of reads. Posts are rarely so
+/// short that a response could contain more posts.
 const MAX_POSTS: usize = 4_000;
 
 /// The requested part of the list.
 #[derive(Debug, ToSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub struct Part {
-    /// How many of the newest posts to leave out: a whole number from 1, as in the header `Link` of
-    /// a list that ends early. Any other value returns the list as without a query.
+    /// The number of the newest posts to skip. This is a whole number from 1, as in the header
+    /// `Link` of a list that ends early. With any other value, the list starts at the newest post.
     offset: Option<String>,
 }
 
@@ -34,12 +34,12 @@ impl NumberParameter for Part {
     const PATH: &'static str = "blog-posts";
 }
 
-/// A list at an offset that is not a multiple of this number ends at the next multiple. Each offset
-/// is cached separately: with long lists at every offset, a single caller could have all posts read
-/// thousands of times a minute.
+/// If the offset is not a multiple of this number, the list ends at the next multiple. Each offset
+/// is cached separately. If lists at every offset were long, a single caller could cause thousands
+/// of reads of all posts per minute.
 const STEP: usize = 100;
 
-/// The posts of the list after the newest `skip` ones.
+/// The part of the list that follows the newest `skip` posts.
 fn window(skip: usize) -> Window {
     Window { skip, max: if skip.is_multiple_of(STEP) { MAX_POSTS } else { STEP - skip % STEP } }
 }
@@ -55,7 +55,8 @@ async fn list(app: &App, skip: usize) -> Result<LinkedResponse<Json<Data<Vec<Blo
     let mut data: Vec<BlogPost> = posts.into_iter().map(|post| post.at(site_url)).collect();
     data.truncate(page::fitting(&data));
     let mut next = skip.saturating_add(data.len());
-    // A list that ends early ends at a multiple of `STEP`, so that the next list is not cut short.
+    // A list that ends early ends at a multiple of `STEP`, so that the next list can have its full
+    // length.
     if next < total && next - next % STEP > skip {
         next -= next % STEP;
         data.truncate(next - skip);

@@ -1,6 +1,6 @@
-//! `POST /api/v1/analytics/events/batch`: accepts and discards events that SDKs collect on pages;
-//! Gatelet has no analytics. Neither the body nor the table is read, because every page sends a
-//! batch every ten seconds.
+//! `POST /api/v1/analytics/events/batch`: accepts and discards the events that SDKs collect on
+//! pages, because Gatelet has no analytics. The operation reads neither the body nor the table,
+//! because every page sends a batch of events every ten seconds.
 
 use api::http::{BodyRule, Json, Route};
 use api::product::Input;

@@ -1,5 +1,5 @@
-//! `POST /api/v1/check-feature-support`: returns the message that SDKs show when an app calls a
-//! feature without an operation.
+//! `POST /api/v1/check-feature-support`: returns the message that SDKs show when an app uses a
+//! feature for which Gatelet has no operation.
 
 use api::http::{BodyRule, Route, Text};
 use api::product::Input;
@@ -15,15 +15,15 @@ pub const ROUTE: Route = Route::post("edge-check-feature-support", "/api/v1/chec
     .without_secret()
     .body(BodyRule::Lenient);
 
-/// The feature. Options of the call are accepted and ignored.
+/// The feature. Options of the SDK call are accepted and ignored.
 #[wire::optional]
 #[derive(Deserr, ToSchema)]
 pub struct Feature {
-    /// The SDK's name of the feature.
+    /// The name that the SDK gives to the feature.
     name: Option<String>,
 }
 
-/// Longest name repeated in the message, in characters.
+/// The maximum length of a name that the message repeats, in characters.
 const MAX_NAME: usize = 100;
 
 pub async fn handle(State(app): State<App>, Input { body, .. }: Input<Feature>) -> Result<Text, Error> {

@@ -1,4 +1,5 @@
-//! `POST /api/v1/check-version`: compares the version of another installation with this one.
+//! `POST /api/v1/check-version`: compares the version of another installation with the version of
+//! this installation.
 
 use api::http::client::Caller;
 use api::http::{Json, Route};
@@ -21,7 +22,8 @@ pub const ROUTE: Route = Route::post("edge-check-version", "/api/v1/check-versio
 
 /// The version of this installation.
 const OWN: &str = env!("CARGO_PKG_VERSION");
-/// The longest accepted version, in bytes. The response repeats the version.
+/// The maximum length of a version, in bytes. The length is limited because the response repeats
+/// the version.
 const MAX_VERSION: usize = 256;
 
 #[derive(Deserr, ToSchema)]
@@ -45,15 +47,15 @@ wire::deserr_from!(ClientVersion, String, |text| {
 #[serde(rename_all = "camelCase")]
 pub struct CheckedVersion {
     up_to_date: bool,
-    /// Why the version is outdated; absent if it is up to date.
+    /// The reason why the version is outdated. Absent if the version is up to date.
     error: Option<String>,
-    /// Whether the newer version may be incompatible with the older one; absent if the version is
-    /// up to date.
+    /// Whether the newer version may be incompatible with the older version. Absent if the version
+    /// is up to date.
     severe: Option<bool>,
 }
 
-/// Counts requests in the process's memory, because the operation needs neither access nor the
-/// table.
+/// Requests are counted in the memory of the process, because the operation needs neither access
+/// nor the table.
 pub async fn handle(
     State(app): State<App>,
     caller: Caller,
@@ -63,7 +65,7 @@ pub async fn handle(
     Ok(Json(compare(&body.client_version.0, OWN)))
 }
 
-/// Compares a version with this installation's by the rules of semantic versioning.
+/// Compares a version with this installation's version by the rules of semantic versioning.
 fn compare(client: &Version, own: &str) -> CheckedVersion {
     let Some(own) = Version::parse(own).ok().filter(|own| client < own) else {
         return CheckedVersion { up_to_date: true, error: None, severe: None };

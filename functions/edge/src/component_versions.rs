@@ -1,5 +1,5 @@
 //! `GET /api/v1/internal/component-versions`: lists the versions of prebuilt page components. The
-//! list is empty: Gatelet has none. Development tools of SDKs fetch it on local pages.
+//! list is empty: Gatelet has none. Development tools of SDKs fetch the list on local pages.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub const ROUTE: Route = Route::get("edge-component-versions", "/api/v1/internal
 
 #[derive(Serialize, ToSchema)]
 pub struct ComponentVersions {
-    /// Always empty, as Gatelet has no page components.
+    /// The list is always empty, because Gatelet has no page components.
     versions: BTreeMap<String, String>,
 }
 

@@ -13,7 +13,7 @@ pub mod welcome;
 
 use api::http::Register;
 
-/// The operations outside any area.
+/// The operations that belong to no area.
 pub fn operations(register: &mut impl Register) {
     register.operation(health::ROUTE, health::handle);
     register.operation(welcome::ROUTE, welcome::handle);

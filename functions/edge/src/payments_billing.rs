@@ -1,5 +1,5 @@
 //! `GET /api/v1/payments/billing/{customer_type}/{customer_id}`: reports that a customer has no
-//! billing. Without this answer, the SDKs' prebuilt account pages would break.
+//! billing. Without this response, the prebuilt account pages of the SDKs would break.
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Route};
@@ -19,9 +19,9 @@ pub const ROUTE: Route = Route::get("edge-payments-billing", "/api/v1/payments/b
 /// A customer's payment details.
 #[derive(Serialize, ToSchema)]
 pub struct Billing {
-    /// Always false, as Gatelet has no payments.
+    /// The value is always false, because Gatelet has no payments.
     has_customer: bool,
-    /// Always null, as Gatelet has no payments.
+    /// The value is always null, because Gatelet has no payments.
     #[schema(value_type = Option<Object>)]
     default_payment_method: (),
 }

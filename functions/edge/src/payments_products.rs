@@ -1,5 +1,5 @@
 //! `GET /api/v1/payments/products/{customer_type}/{customer_id}`: returns an empty list of a
-//! customer's products. The SDKs' prebuilt account pages then hide their payments page.
+//! customer's products. The prebuilt account pages of the SDKs then hide their payments page.
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Route};
@@ -24,7 +24,7 @@ pub const ROUTE: Route = Route::get("edge-payments-products", "/api/v1/payments/
 pub struct ProductsQuery {
     /// 1 to 100. Default: 100.
     limit: Option<Limit<100, 100>>,
-    /// Ignored. There is only one page, so no cursor is issued.
+    /// Ignored. There is only one page, so the response contains no cursor.
     #[expect(dead_code, reason = "SDKs send it, but there is only one page")]
     cursor: Option<String>,
 }

@@ -1,7 +1,7 @@
-//! `GET /api/v1`: shows a greeting in a browser, with the access level and the project of the
-//! request's key.
+//! `GET /api/v1`: shows a greeting in a browser, with the access level and the project of the key
+//! in the request.
 //!
-//! The user is not named, because verifying a token would require the deployment secret.
+//! The page does not name the user, because verifying a token would require the deployment secret.
 
 use std::fmt::Write as _;
 

@@ -1,5 +1,5 @@
 //! `POST /api/v1/emails/capacity-boost`: quadruples the project's sending rate for four hours. Only
-//! one boost can be active; of several concurrent requests, one succeeds.
+//! one boost can be active, so only one of several concurrent requests succeeds.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem};
 use api::http::{Json, Route};
@@ -21,7 +21,7 @@ const LENGTH: SignedDuration = SignedDuration::from_hours(4);
 
 #[derive(Serialize, ToSchema)]
 pub struct Boost {
-    /// When the boost ends (RFC 3339).
+    /// The time when the boost ends (RFC 3339).
     expires_at: String,
 }
 

@@ -1,5 +1,5 @@
 //! `GET /api/v1/emails/delivery-info`: returns the delivery figures of the project's emails, and
-//! the resulting sending rate.
+//! the sending rate that depends on these figures.
 
 use api::http::TableAction::{BatchGetItem, GetItem, Query};
 use api::http::{Json, Route};

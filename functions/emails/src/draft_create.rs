@@ -1,5 +1,5 @@
-//! `POST /api/v1/internal/email-drafts`: creates an email draft. If only a name is given, the draft
-//! gets sample sources.
+//! `POST /api/v1/internal/email-drafts`: creates an email draft. If the request contains only a
+//! name, the draft gets sample sources.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};

@@ -1,6 +1,6 @@
-//! `GET /api/v1/internal/emails`: lists the hundred newest emails with their recipients, in the
-//! form that published SDKs expect. For all emails, with more about each, see the outbox
-//! ([`outbox_list`](crate::outbox_list)).
+//! `GET /api/v1/internal/emails`: lists the hundred newest emails and their recipients, in the form
+//! that published SDKs expect. The operation [`outbox_list`](crate::outbox_list) lists all emails,
+//! with more details about each email.
 
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};
@@ -22,7 +22,7 @@ pub const ROUTE: Route =
 /// The maximum number of emails in the list.
 const COUNT: usize = 100;
 
-/// The size of the longest email address in the list, in bytes.
+/// The maximum size of an email address in the list, in bytes.
 const MAX_ADDRESS: usize = 400;
 
 /// An email.
@@ -30,15 +30,15 @@ const MAX_ADDRESS: usize = 400;
 pub struct ListedEmail {
     /// The id of the email in the outbox.
     id: EmailId,
-    /// The subject line; empty until the email is rendered.
+    /// The subject line. It is empty until the email is rendered.
     subject: String,
-    /// When the email was sent or failed; otherwise, when it was created. In milliseconds since the
-    /// Unix epoch.
+    /// The time when the email was sent or failed. Until then, it is the time when the email was
+    /// created. In milliseconds since the Unix epoch.
     sent_at_millis: Millis,
-    /// The recipients' email addresses. If the email goes to a user's primary address, this is the
-    /// address that is primary now.
+    /// The recipients' email addresses. The user's current primary address, if the email goes to
+    /// the user's primary address.
     to: Vec<String>,
-    /// Why the email could not be rendered or sent; `null` if it has not failed.
+    /// The reason why the email could not be rendered or sent. `null` if it has not failed.
     error: Option<String>,
 }
 
@@ -55,8 +55,8 @@ pub async fn handle(State(app): State<App>, access: Access<Admin>, _: Input) -> 
     Ok(Json(List::whole(entries.into_iter().map(|(email, _)| email).collect())))
 }
 
-/// The email as listed, and the user if the email goes to a primary address, which the caller must
-/// add. The last value is the size in the response.
+/// The email as listed. If the email goes to a primary address, the second value is the user. The
+/// caller must add this user's address. The last value is the size of the email in the response.
 fn listed(entry: OutboxEntry) -> ((ListedEmail, Option<UserId>), usize) {
     let (to, user) = match &entry.to {
         Recipients::UserPrimaryEmail { user_id } => (Vec::new(), Some(*user_id)),

@@ -1,6 +1,6 @@
-//! Sending emails; templates, themes and drafts; the categories of emails that a user wants;
-//! delivery figures; and the outbox, where emails can be inspected and, until they are sent,
-//! edited.
+//! Operations on emails. They send emails, manage templates, themes and drafts, set the categories
+//! of emails that a user wants, and return delivery figures. In the outbox, emails can be
+//! inspected, and edited until they are sent.
 
 pub mod capacity_boost;
 pub mod delivery_info;

@@ -1,6 +1,6 @@
-//! `GET /api/v1/internal/emails/managed-onboarding/list`: lists the email domains managed for a
-//! project. The list is empty: projects use their own mail servers or send from the deployment's
-//! email address.
+//! `GET /api/v1/internal/emails/managed-onboarding/list`: lists the email domains that are managed
+//! for a project. The list is empty, because projects use their own mail servers or send from the
+//! deployment's email address.
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Route};

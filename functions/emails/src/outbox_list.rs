@@ -38,7 +38,7 @@ fn size(entry: &OutboxEntry) -> usize {
     entry.bytes() + entry.source.html.as_ref().map_or(0, String::len)
 }
 
-/// Number of entries that a search reads at once.
+/// The number of entries that a search reads at once.
 const READ_AT_ONCE: usize = 200;
 
 pub async fn handle(
@@ -56,8 +56,8 @@ pub async fn handle(
         let is_wanted = has_status && query.simple_status.is_none_or(|wanted| wanted.0 == status.simple());
         is_wanted.then_some((entry, size))
     };
-    // A search skips many entries. A plain list reads just one entry more than fits on a page, to
-    // see whether another page follows.
+    // A search may skip many entries. A list without a filter reads only one entry more than fits
+    // on a page, to find out whether another page follows.
     let is_search = query.status.is_some() || query.simple_status.is_some();
     let read = if is_search { READ_AT_ONCE } else { limit + 1 };
     let listing = OutboxListing { start: start.as_ref(), oldest: project.created_at, limit, read, now };

@@ -1,8 +1,8 @@
-//! `PATCH /api/v1/emails/outbox/{id}`: edits, pauses, resumes or cancels an email that has not been
-//! sent or skipped and is not being sent.
+//! `PATCH /api/v1/emails/outbox/{id}`: edits, pauses, resumes or cancels an email. The email must
+//! not have been sent or skipped, and must not be in the process of being sent.
 //!
-//! The write is conditional on the checked version. If a worker has advanced the entry in the
-//! meantime, the patch is applied again, to the new state.
+//! The write depends on the version that was checked. If a worker has advanced the entry in the
+//! meantime, the patch is applied again to the new state.
 
 use api::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
 use api::http::{Json, NamedItem, Route};
@@ -33,7 +33,7 @@ pub const ROUTE: Route = Route::patch("emails-outbox-update", "/api/v1/emails/ou
     .errors(&[ErrorCode::EmailNotFound, ErrorCode::EmailNotEditable]);
 
 /// Maximum number of attempts. A worker advances an entry only a few times before it is sent, so a
-/// patch rarely needs all of them.
+/// patch rarely needs all attempts.
 const MAX_ATTEMPTS: u32 = 8;
 
 pub async fn handle(

@@ -1,5 +1,5 @@
-//! `GET /api/v1/emails/notification-preference/{user_id}`: lists which categories of emails a user
-//! wants. A client can read only its own user's preferences.
+//! `GET /api/v1/emails/notification-preference/{user_id}`: lists the categories of emails, and
+//! whether a user wants each of them. A client can read only the preferences of its user.
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, NamedItem, Route};

@@ -1,5 +1,5 @@
 //! `PATCH /api/v1/emails/notification-preference/{user_id}/{notification_category_id}`: sets
-//! whether a user wants emails of a category. A client can set only its own user's preferences.
+//! whether a user wants emails of a category. A client can set only the preferences of its user.
 
 use api::http::TableAction::{BatchGetItem, UpdateItem};
 use api::http::{Json, Route};

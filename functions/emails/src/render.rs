@@ -1,5 +1,6 @@
-//! `POST /api/v1/emails/render-email`: renders a template without sending an email. Writes only the
-//! counter of the rate limit. The limit for writes applies, because rendering takes time.
+//! `POST /api/v1/emails/render-email`: renders a template without sending an email. The operation
+//! writes only the counter of the rate limit. The limit for writes applies, because rendering takes
+//! time.
 
 use api::http::TableAction::{BatchGetItem, UpdateItem};
 use api::http::{Json, Route};
@@ -34,24 +35,25 @@ pub const ROUTE: Route = Route::post("emails-render", "/api/v1/emails/render-ema
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct RenderEmail {
-    /// Required unless a source is given.
+    /// The field is required unless the request contains a source.
     template_id: Option<DocumentId>,
     template_html_source: Option<HtmlSource>,
     /// An alias of `template_html_source` for published SDKs.
     template_tsx_source: Option<HtmlSource>,
     /// Replaces the template's subject.
     template_subject_source: Option<String>,
-    /// `false` for no theme. If omitted or `null`: the template's theme or else the project's.
+    /// `false` for no theme. If the field is omitted or `null`, the theme of the template applies.
+    /// If the template names no theme, the project's theme applies.
     theme_id: Option<Theme>,
-    /// MiniJinja source of a theme; replaces `theme_id`.
+    /// The MiniJinja source of a theme, which is used instead of `theme_id`.
     theme_html_source: Option<HtmlSource>,
     /// An alias of `theme_html_source` for published SDKs.
     theme_tsx_source: Option<HtmlSource>,
     /// The template's `variables`. Built-in templates have sample values.
     variables: Option<Variables>,
-    /// Must be `false`, as editor markers are not supported.
+    /// The value must be `false`, because editor markers are not supported.
     editable_markers: Option<bool>,
-    /// Ignored, as editor markers are not supported.
+    /// The field is ignored, because editor markers are not supported.
     #[deserr(rename = "editable_source")]
     _editable_source: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! `POST /api/v1/emails/send-email`: queues an email to some users, or to all, in the outbox.
+//! `POST /api/v1/emails/send-email`: queues an email to some users or to all users in the outbox.
 
 use std::collections::HashSet;
 
@@ -37,7 +37,7 @@ pub struct Recipient {
     user_id: UserId,
 }
 
-/// Number of keys in one batch read.
+/// The number of keys in one batch read.
 const CHUNK: usize = 100;
 
 pub async fn handle(
@@ -56,7 +56,7 @@ pub async fn handle(
     Ok(Json(AcceptedEmails { results: user_ids.into_iter().map(|user_id| Recipient { user_id }).collect() }))
 }
 
-/// The recipients, in the order of the request. Fails if one does not exist.
+/// The recipients, in the order of the request. Fails if one of the recipients does not exist.
 async fn user_ids(access: &Access<Server>, body: &SendEmail) -> Result<Vec<UserId>, Error> {
     match &body.user_ids {
         Some(ids) => {
@@ -73,10 +73,10 @@ fn distinct(ids: &[UserId]) -> Vec<UserId> {
     ids.iter().copied().filter(|id| seen.insert(*id)).collect()
 }
 
-/// Queues the email for all recipients or none.
+/// Queues the email for all recipients or for no recipients.
 ///
-/// The same transaction writes `draft`, which records when the draft was sent. Without recipients,
-/// nothing is written.
+/// The same transaction writes `draft`, which records when the draft was sent. If there are no
+/// recipients, nothing is written.
 async fn accept(app: &App, project: &ProjectId, mail: NewEntry, draft: Option<Write>, user_ids: &[UserId]) -> Result<(), store::Error> {
     let mail = OutboxEntry::new(EmailId::from(app.entropy.uuid()), mail, app.clock.now());
     if user_ids.is_empty() {
@@ -85,7 +85,7 @@ async fn accept(app: &App, project: &ProjectId, mail: NewEntry, draft: Option<Wr
     gate::to_users(app, project, &mail, user_ids, draft).await
 }
 
-/// Fails if one of the users does not exist, in which case nobody gets the email.
+/// Fails if one of the users does not exist, so that nobody gets the email.
 async fn check_users(access: &Access<Server>, ids: &[UserId]) -> Result<(), Error> {
     for chunk in ids.chunks(CHUNK) {
         let mut items = access.app.store.get_many(chunk.iter().map(|id| user_key(&access.project.id, *id))).await?;

@@ -1,6 +1,6 @@
-//! `POST /api/v1/internal/send-sign-in-invitation`: emails an invitation to sign in. The email does
-//! not contain a code, and no user is created: the link opens a page of the project's app, where
-//! the recipient signs in like anyone else.
+//! `POST /api/v1/internal/send-sign-in-invitation`: emails an invitation to sign in. The email
+//! contains no code, and no user is created. The link opens a page of the project's app, where the
+//! recipient signs in like anyone else.
 
 use api::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};
@@ -46,8 +46,8 @@ pub async fn handle(
     let variables = Map::from_iter([("email".to_owned(), json!(body.email)), (LINK.to_owned(), json!(body.callback_url.url()))]);
     let to = Recipients::CustomEmails { emails: vec![body.email] };
     let new = NewEntry { is_high_priority: false, ..NewEntry::urgent(to, Source::builtin(Builtin::SignInInvitation), variables) };
-    // The address may be unverified. With `sealed::entry`, the email then counts against the
-    // sending capacity for unverified addresses, even without a code.
+    // The email address of the recipient may be unverified. With `sealed::entry`, the email counts
+    // towards the sending capacity for unverified addresses, even though it contains no code.
     let entry = sealed::entry(&app, project, new, [], app.clock.now())?;
     app.store.transact(recipient.queue(project, &entry, None)?).await?;
     Ok(Json(SUCCESS))

@@ -1,12 +1,12 @@
-//! `POST /api/v1/internal/send-test-email`: sends a test email through a mail server, before or
-//! after the project uses it. The status is 200 whatever the mail server answers; the response says
-//! whether the email was sent.
+//! `POST /api/v1/internal/send-test-email`: sends a test email through a mail server that the
+//! project uses or is going to use. The status is 200, whatever the mail server replies. The
+//! response body says whether the email was sent.
 //!
-//! The request names the server, so the operation could be abused to scan other networks for
-//! services. As with every email, private addresses are refused, and the server needs a valid
-//! certificate for its name. In addition, only the ports of mail servers are contacted, the
-//! response is the same for names that do not resolve and names with private addresses, and test
-//! emails have their own rate limit.
+//! The request names the server, so someone could misuse the operation to scan other networks for
+//! services. As for every email, private addresses are refused, and the server needs a valid
+//! certificate for its name. In addition, only the ports of mail servers are contacted. The
+//! response is the same for names that do not resolve and for names with private addresses. Test
+//! emails also have a separate rate limit.
 
 use std::time::Duration;
 
@@ -40,12 +40,13 @@ pub const ROUTE: Route = Route::post("emails-send-test-email", "/api/v1/internal
     .table(&[BatchGetItem, GetItem, UpdateItem])
     .leaves_no_trail("it only counts its recipient");
 
-/// How long the mail server may take. The function itself may take a second longer.
+/// The maximum time for sending the email. The function may take one second longer.
 const TIMEOUT: Duration = Duration::from_secs(9);
-/// The ports on which mail servers accept emails (RFC 8314 and RFC 5321), and the alternatives for
-/// networks that block them.
+/// The ports on which mail servers accept emails (RFC 8314 and RFC 5321), and alternatives for
+/// networks that block these ports.
 const PORTS: [u16; 6] = [25, 465, 587, 2465, 2525, 2587];
-/// The longest description of a failure, including the mail server's answer, in characters.
+/// The maximum length of the description of a failure, in characters. The description includes the
+/// mail server's reply.
 const MAX_TOLD: usize = 400;
 
 #[derive(Deserr, ToSchema)]
@@ -61,14 +62,15 @@ pub struct SendTestEmail {
 pub struct TestedServer {
     /// A domain or an IP address.
     host: String,
-    /// 25, 465, 587, 2465, 2525 or 2587. 465 and 2465 use TLS from the start, the others STARTTLS.
+    /// 25, 465, 587, 2465, 2525 or 2587. The ports 465 and 2465 use TLS from the start, and the
+    /// other ports use STARTTLS.
     port: u16,
-    /// Empty for a server without authentication.
+    /// The value is empty for a server without authentication.
     username: String,
-    /// If host, port and username are the project's, this can be the placeholder that the API shows
-    /// in place of the project's password.
+    /// If the host, the port and the username are the project's, this can be the placeholder that
+    /// the API shows instead of the project's password.
     password: String,
-    /// The name in the `From` header; if empty, the name of the project.
+    /// The name in the `From` header. If it is empty, the name of the project is used.
     sender_name: String,
     /// The address in the `From` header.
     sender_email: String,
@@ -79,7 +81,7 @@ pub struct TestedServer {
 pub struct TestEmailResult {
     /// Whether the mail server accepted the email.
     success: bool,
-    /// Why the email was not sent; absent if it was.
+    /// The reason why the email was not sent. Absent if it was sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     error_message: Option<String>,
 }
@@ -159,12 +161,12 @@ fn failed(message: impl Into<String>) -> TestEmailResult {
     TestEmailResult { success: false, error_message: Some(message.into()) }
 }
 
-/// Describes a failure, with the mail server's answer if it refused the email. Causes that may be
-/// network errors are left out, because they would reveal what else is in a network.
+/// Describes a failure, with the mail server's reply if the server refused the email. Causes that
+/// may be network errors are left out, because they would reveal which services a network contains.
 fn told(failure: &SendError) -> String {
     match failure.class.as_str() {
         "HOST_NOT_FOUND" => "the mail server's name has no public address".to_owned(),
-        // For example an invalid certificate.
+        // One such failure is an invalid certificate.
         "UNKNOWN" if !failure.cause.is_empty() => line::to_line(&format!("{}: {}", failure.message, failure.cause), MAX_TOLD),
         _ => line::to_line(&failure.message, MAX_TOLD),
     }

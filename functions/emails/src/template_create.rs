@@ -1,5 +1,5 @@
-//! `POST /api/v1/internal/email-templates`: creates an email template. If only a name is given, the
-//! template gets sample sources.
+//! `POST /api/v1/internal/email-templates`: creates an email template. If the request contains only
+//! a name, the template gets sample sources.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};

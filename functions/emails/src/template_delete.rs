@@ -17,7 +17,7 @@ pub const ROUTE: Route = Route::delete("emails-template-delete", "/api/v1/intern
     .table(&[BatchGetItem, DeleteItem, UpdateItem])
     .errors(&[ErrorCode::EmailTemplateNotFound]);
 
-/// The answer to the deletion of a template: `{}`.
+/// The response to the deletion of a template: `{}`.
 #[derive(Serialize, ToSchema)]
 pub struct DeletedTemplate {}
 

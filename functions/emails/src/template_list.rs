@@ -1,5 +1,5 @@
-//! `GET /api/v1/internal/email-templates`: lists the project's email templates and the defaults
-//! that it has not replaced.
+//! `GET /api/v1/internal/email-templates`: lists the project's email templates and the default
+//! templates that the project has not replaced.
 
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};
@@ -34,7 +34,8 @@ pub struct TemplateLine {
     display_name: String,
     /// A MiniJinja template of HTML or MJML, for published SDKs.
     tsx_source: String,
-    /// `false` for no theme; absent for the project's theme, as published SDKs declare it.
+    /// `false` if there is no theme. The field is absent for the project's theme, because published
+    /// SDKs declare the field in this way.
     #[serde(skip_serializing_if = "Option::is_none")]
     theme_id: Option<Theme>,
 }

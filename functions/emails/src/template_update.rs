@@ -1,8 +1,8 @@
 //! `PATCH /api/v1/internal/email-templates/{id}`: updates an email template. Updating a default
-//! template creates the project's own version of it.
+//! template creates the project's version of the template.
 //!
-//! The template is stored only if it can be rendered. For a built-in email, it is rendered with
-//! sample values, otherwise with placeholders for its variables.
+//! The template is stored only if it can be rendered. The template of a built-in email is rendered
+//! with sample values. Any other template is rendered with placeholders for its variables.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, NamedItem, Route};
@@ -49,7 +49,7 @@ pub async fn handle(
     })
 }
 
-/// The HTML of a template after this change; `named` is the theme in the change.
+/// The HTML of a template after this change. `named` is the theme that the change names.
 async fn html_of(access: &Access<Admin>, named: Option<Theme>, template: &MailDocument) -> Result<String, Error> {
     let examples = examples(template.id);
     let theme = theme(access, named, template.theme, examples.is_some()).await?;

@@ -1,5 +1,5 @@
-//! `POST /api/v1/internal/email-themes`: creates an email theme. If only a name is given, the theme
-//! gets a sample source.
+//! `POST /api/v1/internal/email-themes`: creates an email theme. If the request contains only a
+//! name, the theme gets a sample source.
 
 use api::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};

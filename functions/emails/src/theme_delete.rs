@@ -1,9 +1,9 @@
 //! `DELETE /api/v1/internal/email-themes/{id}`: deletes an email theme. Deleting the project's
 //! version of a default theme restores the default.
 //!
-//! The project's selected theme is not deleted, unless it is a version of a default theme. If
-//! another request selects the theme at the same moment, it may be deleted all the same; the
-//! project's emails then use the default theme.
+//! The theme that the project has selected is not deleted, unless it is a version of a default
+//! theme. If another request selects the theme at the same time, the theme may still be deleted.
+//! The project's emails then use the default theme.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, UpdateItem};
 use api::http::{Json, Route};

@@ -1,5 +1,5 @@
-//! `GET /api/v1/internal/email-themes`: lists the project's email themes and the defaults that it
-//! has not replaced, without their sources.
+//! `GET /api/v1/internal/email-themes`: lists the project's email themes and the default themes
+//! that the project has not replaced, without their sources.
 
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};

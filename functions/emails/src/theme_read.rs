@@ -26,7 +26,7 @@ pub struct ThemeView {
     display_name: String,
     /// A MiniJinja template of HTML or MJML, in which `{{ content }}` is the body of the email.
     html_source: String,
-    /// The same as `html_source`, for published SDKs.
+    /// The text of `html_source` again, for published SDKs.
     tsx_source: String,
 }
 

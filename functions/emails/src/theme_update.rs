@@ -1,5 +1,5 @@
 //! `PATCH /api/v1/internal/email-themes/{id}`: updates an email theme. Updating a default theme
-//! creates the project's own version of it.
+//! creates the project's version of the theme.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, NamedItem, Route};

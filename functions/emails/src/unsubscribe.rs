@@ -1,6 +1,6 @@
-//! `POST /api/v1/emails/unsubscribe-link`: unsubscribes a user from a category of emails. Both the
-//! form on the page behind the link and mail clients with one-click unsubscribe (RFC 8058) post
-//! here. The body is ignored: everything needed is in the URL.
+//! `POST /api/v1/emails/unsubscribe-link`: unsubscribes a user from a category of emails. The
+//! operation receives both the form on the page behind the link and the one-click requests of mail
+//! clients (RFC 8058). The body is ignored, because the URL contains all necessary data.
 
 use api::http::TableAction::{GetItem, UpdateItem};
 use api::http::client::Caller;
@@ -30,8 +30,8 @@ pub async fn handle(State(app): State<App>, caller: Caller, Input { query, .. }:
         Ok(link) => link,
         Err(page) => return Ok(page),
     };
-    // The limit is per link, because a mail provider sends the one-click requests of all its users
-    // from a few IP addresses.
+    // Requests are limited per link, because a mail provider sends the one-click requests of all
+    // its users from a few IP addresses.
     let secret = query.code.text().to_owned().into();
     let count = by_secret(&app, &link.project_id, Rule::Code, &secret);
     let ((), project) = tokio::try_join!(count, app.store.project(&link.project_id))?;
@@ -39,7 +39,8 @@ pub async fn handle(State(app): State<App>, caller: Caller, Input { query, .. }:
     record::on(&project.project);
     match app.store.unsubscribe(&query.code, &link).await {
         Ok(()) => Ok(done(link.purpose.category)),
-        // Another request was faster, or the account no longer exists: there is nothing left to do.
+        // Another request was faster, or the account no longer exists. In both cases, the operation
+        // has nothing left to do.
         Err(store::Error::Conflict(_)) => Ok(used()),
         Err(error) => Err(error.into()),
     }

@@ -1,5 +1,5 @@
 //! `GET /api/v1/emails/unsubscribe-link`: shows the page behind the unsubscribe link of an email.
-//! It changes nothing, because mail scanners follow links.
+//! The request changes nothing, because mail scanners follow links.
 
 use api::http::Route;
 use api::http::TableAction::GetItem;

@@ -1,4 +1,4 @@
-//! `POST /handler/account-settings`: takes a form of the account's page.
+//! `POST /handler/account-settings`: receives a form of the account's page.
 
 use api::http::Route;
 use api::http::TableAction::BatchGetItem;

@@ -1,10 +1,10 @@
-//! What a page answers: a document, a redirect or a file.
+//! The responses of pages, which are documents, redirects and files.
 
 use api::http::{Describe, Description};
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 
-/// The answer of a page.
+/// The response of a page.
 pub struct Answer {
     status: StatusCode,
     headers: HeaderMap,
@@ -12,7 +12,7 @@ pub struct Answer {
 }
 
 /// The headers of every document. The URL may contain a code, so other sites get no referrer.
-/// Without any, browsers would send `Origin: null` with the forms of these pages.
+/// Without any referrer, browsers would send `Origin: null` with the forms of these pages.
 const DOCUMENT: [(HeaderName, HeaderValue); 6] = [
     (header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),
     (header::REFERRER_POLICY, HeaderValue::from_static("same-origin")),
@@ -31,13 +31,14 @@ impl Answer {
     /// A document with its content security policy.
     pub(crate) fn document(status: StatusCode, html: String, policy: &str) -> Self {
         let mut headers = HeaderMap::from_iter(DOCUMENT);
-        // A policy that is not a header's value cannot happen; without one, nothing may load.
+        // A policy is always a valid header value. If the value were invalid, the document could
+        // not load anything.
         let policy = HeaderValue::from_str(policy).unwrap_or(HeaderValue::from_static("default-src 'none'"));
         headers.insert(header::CONTENT_SECURITY_POLICY, policy);
         Self { status, headers, body: html }
     }
 
-    /// Sends the browser to another URL, with GET.
+    /// Sends the browser to another URL. The browser requests this URL with GET.
     pub(crate) fn redirect(location: &str) -> Self {
         let mut headers = HeaderMap::new();
         headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
@@ -51,7 +52,7 @@ impl Answer {
         }
     }
 
-    /// A file that never changes under its URL.
+    /// A file that browsers may cache forever, because its URL changes with its content.
     pub(crate) fn file(media: &'static str, body: &'static str) -> Self {
         let mut headers = HeaderMap::new();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media));
@@ -59,7 +60,7 @@ impl Answer {
         Self { status: StatusCode::OK, headers, body: body.to_owned() }
     }
 
-    /// JSON as a file to save.
+    /// JSON that the browser saves as a file.
     pub(crate) fn download(name: &str, body: &serde_json::Value) -> Self {
         let answer = Self::json(StatusCode::OK, body);
         let mut headers = answer.headers;
@@ -79,7 +80,7 @@ impl Answer {
         Self { status, headers, body: body.to_string() }
     }
 
-    /// The answer with these cookies.
+    /// The response with these cookies added.
     pub(crate) fn with_cookies(mut self, cookies: impl IntoIterator<Item = String>) -> Self {
         for cookie in cookies.into_iter().filter_map(|cookie| HeaderValue::from_str(&cookie).ok()) {
             self.headers.append(header::SET_COOKIE, cookie);
@@ -87,7 +88,7 @@ impl Answer {
         self
     }
 
-    /// The document with this status. A redirect stays one.
+    /// The document with another status code. A redirect stays one.
     pub(crate) fn with_status(self, status: StatusCode) -> Self {
         if self.status.is_redirection() { self } else { Self { status, ..self } }
     }

@@ -1,5 +1,5 @@
-//! `POST /api/v1/projects/{project_id}/oauth2/authorize`: the authorization endpoint of the
-//! project (RFC 6749 §3.1), for a client that sends its request as a form.
+//! `POST /api/v1/projects/{project_id}/oauth2/authorize`: the authorization endpoint of the project
+//! (RFC 6749 §3.1), for clients that send the request as a form.
 
 use api::http::Route;
 use api::http::TableAction::BatchGetItem;

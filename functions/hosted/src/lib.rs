@@ -1,13 +1,13 @@
-//! Hosted pages: sign-in, account and all others that an app can send its users to instead of
-//! having pages of its own (`/handler/{page}`).
+//! Hosted pages (`/handler/{page}`), which are sign-in, account and all other pages to which an app
+//! can send its users. The app then does not need such pages.
 //!
-//! The pages are a client of the API within the process: each form calls an operation, through the
-//! operation's own layer, with the visitor's address and session (`visit::call`). So the rules of
-//! the API (limits, checks, audit log) are the rules of the pages, and no page can do what an app
-//! could not. This is the only area that uses others.
+//! The pages are a client of the API within the process. Each form calls an operation through the
+//! operation's layer, with the visitor's address and session (`visit::call`). The limits, the
+//! checks and the audit log of the API therefore also apply to the pages, and a page cannot do more
+//! than an app. This is the only area that depends on other areas.
 //!
-//! A page is one document with its style. Every form works without scripts; `pages.js` adds
-//! passkeys, bot challenges and small comforts.
+//! A page is one document that includes its style. Every form works without scripts. `pages.js`
+//! adds passkeys, bot challenges and small conveniences.
 
 mod account;
 pub mod account_show;

@@ -1,5 +1,5 @@
-//! `POST /api/v1/projects/{project_id}/oauth2/end-session`: the end-session endpoint of the
-//! project (RP-Initiated Logout 1.0 §2), for a client that sends its request as a form.
+//! `POST /api/v1/projects/{project_id}/oauth2/end-session`: the end-session endpoint of the project
+//! (RP-Initiated Logout 1.0 §2), for clients that send the request as a form.
 
 use api::http::Route;
 use api::http::TableAction::BatchGetItem;

@@ -1,4 +1,4 @@
-//! `GET /handler/{page}`: shows a page to a project's user.
+//! `GET /handler/{page}`: shows a page to a user of the project.
 
 use api::http::Route;
 use api::http::TableAction::BatchGetItem;
@@ -10,8 +10,8 @@ use crate::answer::Answer;
 use crate::pages;
 use crate::visit::Visit;
 
-/// A page reads, except that the end of a provider's flow begins a session, and that a client may
-/// sign its user out.
+/// Showing a page only reads data, with two exceptions. The end of a provider's flow starts a
+/// session, and a client may sign its user out.
 const CALLS: &[Route] = &[
     authorization_complete::ROUTE,
     cli_complete::ROUTE,

@@ -1,4 +1,4 @@
-//! `POST /handler/{page}`: takes the form of a page.
+//! `POST /handler/{page}`: receives the form of a page.
 
 use api::http::Route;
 use api::http::TableAction::BatchGetItem;

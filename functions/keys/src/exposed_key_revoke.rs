@@ -1,10 +1,10 @@
 //! `POST /api/v1/integrations/credential-scanning/revoke`: revokes an API key of a user or team
-//! that was found in public. Secret scanners call this operation; anyone who has the key may revoke
-//! it.
+//! that was found in public. Secret scanners call this operation, but anyone who has the key may
+//! use it to revoke the key.
 //!
 //! The owner is notified by email, unless the project has disabled notices about API keys. For a
-//! team, these are the members who may manage its keys and whose primary address is verified. The
-//! number of these emails is limited, but every exposed key is revoked.
+//! team's key, the members who may manage its keys and whose primary address is verified are
+//! notified. The number of these emails is limited, but every reported key is revoked.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::client::Caller;
@@ -52,7 +52,7 @@ pub async fn handle(State(app): State<App>, caller: Caller, Input { body, .. }: 
         key.was_exposed = true;
         record::on(&project.project);
         record::target(TargetKind::ApiKey, id);
-        // The place of the request is that of the scanner, which means nothing to the owner.
+        // The request comes from a scanner, so its place would not help the owner.
         write(&app, &project.project, None, owner, keys).await?;
         Ok(Json(SUCCESS))
     })

@@ -1,6 +1,6 @@
-//! `POST /api/v1/team-api-keys/check`: checks an API key of a team and returns its owner. Costs one
-//! round trip, a second one if a client created the key (to read its creator) and, at most once an
-//! hour, a write to record the use.
+//! `POST /api/v1/team-api-keys/check`: checks an API key of a team and returns its owner. The check
+//! costs one round trip. If a client created the key, a second round trip reads the key's creator.
+//! At most once an hour, a write records the use.
 
 use api::http::{Json, Route};
 use api::product::{Access, Input, Server};

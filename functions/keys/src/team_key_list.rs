@@ -1,5 +1,5 @@
-//! `GET /api/v1/team-api-keys`: lists the API keys of a team, newest first, including those that
-//! expired or were revoked in the last 30 days. A client needs `$manage_api_keys` in the team.
+//! `GET /api/v1/team-api-keys`: lists the API keys of a team, newest first. Keys that expired or
+//! were revoked in the last 30 days are included. A client needs `$manage_api_keys` in the team.
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, NamedItem, Route};

@@ -1,5 +1,5 @@
-//! `GET /api/v1/team-api-keys/{id}`: returns an API key of a team, without the key itself. A client
-//! needs `$manage_api_keys` in the team.
+//! `GET /api/v1/team-api-keys/{id}`: returns the properties of an API key of a team, but not the
+//! key. A client needs `$manage_api_keys` in the team.
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, NamedItem, Route};

@@ -1,6 +1,6 @@
-//! `POST /api/v1/team-api-keys/{id}/rotate`: replaces an API key of a team with a new one with the
-//! same properties. The old key keeps working for a day, or the time in the request, unless it
-//! expires earlier. A client needs `$manage_api_keys` in the team.
+//! `POST /api/v1/team-api-keys/{id}/rotate`: replaces an API key of a team with a new key that has
+//! the same properties. The old key keeps working for a day or for the time in the request, unless
+//! it expires earlier. A client needs `$manage_api_keys` in the team.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, NamedItem, Route};

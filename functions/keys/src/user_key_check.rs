@@ -1,5 +1,5 @@
-//! `POST /api/v1/user-api-keys/check`: checks an API key of a user and returns its owner. Costs one
-//! round trip and, at most once an hour, a write to record the use.
+//! `POST /api/v1/user-api-keys/check`: checks an API key of a user and returns its owner. The check
+//! costs one round trip and, at most once an hour, a write that records the use.
 
 use api::http::{Json, Route};
 use api::product::{Access, Input, Server};

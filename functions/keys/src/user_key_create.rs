@@ -1,5 +1,5 @@
-//! `POST /api/v1/user-api-keys`: creates an API key of a user. Only this response shows the key. A
-//! client can create keys only for its own user.
+//! `POST /api/v1/user-api-keys`: creates an API key of a user. Only this response contains the key.
+//! A client can create keys only for its user.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, NamedItem, Route};
@@ -26,18 +26,18 @@ pub const ROUTE: Route = Route::post("keys-user-key-create", "/api/v1/user-api-k
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct CreateUserKey {
-    /// The owner: a user's id, or `me`.
+    /// The owner, as a user's id or `me`.
     #[schema(value_type = String)]
     user_id: UserRef,
     /// One line of 1 to 256 characters.
     #[schema(value_type = String, min_length = 1, max_length = 256)]
     description: Description,
-    /// Milliseconds since the Unix epoch; `null`, 0 or absent if the key never expires.
+    /// In milliseconds since the Unix epoch. `null`, 0 or absent if the key never expires.
     expires_at_millis: Change<AtMillis>,
     /// Whether the key may be published, for example in an app. Default: `false`.
     is_public: Option<bool>,
-    /// What the key may do in your app: at most 32 words of 1 to 64 visible ASCII characters,
-    /// returned when the key is checked.
+    /// What the key may do in your app. There are at most 32 words, and each has 1 to 64 visible
+    /// ASCII characters. The check of the key returns these words.
     scopes: Option<Scopes>,
 }
 

@@ -1,5 +1,5 @@
-//! `GET /api/v1/user-api-keys`: lists the API keys of a user, newest first, including those that
-//! expired or were revoked in the last 30 days. A client can list only its own user's keys.
+//! `GET /api/v1/user-api-keys`: lists the API keys of a user, newest first. Keys that expired or
+//! were revoked in the last 30 days are included. A client can list only the keys of its user.
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, NamedItem, Route};

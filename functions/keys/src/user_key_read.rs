@@ -1,5 +1,6 @@
-//! `GET /api/v1/user-api-keys/{id}`: returns an API key of a user, without the key itself. A client
-//! can read only its own user's keys.
+//! `GET /api/v1/user-api-keys/{id}`: returns the properties of an API key of a user, but not the
+//! key. `POST /api/v1/user-api-keys/{id}/rotate`: replaces an API key of a user with a new key that
+//! has the same properties.
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, NamedItem, Route};

@@ -1,6 +1,6 @@
-//! `POST /api/v1/user-api-keys/{id}/rotate`: replaces an API key of a user with a new one with the
-//! same properties. The old key keeps working for a day, or the time in the request, unless it
-//! expires earlier. A client can rotate only its own user's keys.
+//! `POST /api/v1/user-api-keys/{id}/rotate`: replaces an API key of a user with a new key that has
+//! the same properties. The old key keeps working for a day or for the time in the request, unless
+//! it expires earlier. A client can rotate only the keys of its user.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, NamedItem, Route};

@@ -1,5 +1,5 @@
 //! `PATCH /api/v1/user-api-keys/{id}`: changes an API key of a user, or revokes it. A revoked key
-//! stops working immediately. A client can change only its own user's keys.
+//! stops working immediately. A client can change only the keys of its user.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, NamedItem, Route};

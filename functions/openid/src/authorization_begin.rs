@@ -1,10 +1,11 @@
 //! `POST /api/v1/auth/oauth2/authorizations`: checks the authorization request of a client (RFC
-//! 6749 §4.1.1). The authorization endpoint of the project is a page that calls this operation; an
-//! app with pages of its own can call it, too.
+//! 6749 §4.1.1). The authorization endpoint of the project is a page that calls this operation. An
+//! app with pages that replace the hosted pages can also call it.
 //!
-//! A request that is in order is stored, to be completed once the user has signed in; the response
-//! has its name, which is short enough for links in emails. Until client and redirect URI are
-//! proved, an error stays here: the redirect URI may be an attacker's.
+//! A valid request is stored, and must be completed after the user has signed in. The response
+//! contains the name of the request. This name is short enough for links in emails. Until the
+//! client and the redirect URI are verified, errors are not sent to the redirect URI, because it
+//! may belong to an attacker.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, NamedItem, Route};
@@ -37,7 +38,7 @@ pub const ROUTE: Route = Route::post("openid-authorization-begin", "/api/v1/auth
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct NewAuthorization {
-    /// The parameters of the request, form-encoded as in a query: at most 8 KB.
+    /// The parameters of the request, form-encoded like a query, with at most 8 KB.
     #[schema(
         example = "response_type=code&client_id=…&redirect_uri=…&scope=openid&code_challenge=…&code_challenge_method=S256",
         max_length = 8192
@@ -45,14 +46,16 @@ pub struct NewAuthorization {
     parameters: String,
 }
 
-/// Either `request` or `redirection` is set.
+/// The operation sets either `request` or `redirection`.
 #[derive(Serialize, ToSchema)]
 pub struct BegunAuthorization {
-    /// The name of the request, to be completed within an hour; `null` if it is refused.
+    /// The name of the request, which must be completed within an hour. `null` if the request is
+    /// refused.
     request: Option<String>,
-    /// Where to send the user if the request is refused; `null` otherwise.
+    /// The URL to which the user must be sent if the request is refused. `null` if the request is
+    /// accepted.
     redirection: Option<Redirection>,
-    /// The languages that the user prefers, separated by spaces, for the page that comes next.
+    /// The languages that the user prefers, separated by spaces, for the page that follows.
     #[schema(example = "de en")]
     ui_locales: Option<String>,
 }
@@ -68,7 +71,7 @@ async fn begin(app: &App, access: &Access<Client>, parameters: &Parameters) -> R
     let (project, now): (&Project, _) = (&access.project, app.clock.now());
     let id = parameters.client_id().map_err(unproven)?;
     let Some(row) = access.prefetched.oauth_client(&project.id, id).await? else {
-        // Counted, so that ids cannot be tried one after another.
+        // The request is counted, so that a caller cannot try many ids.
         unproved(app, Some(&project.id), &access.place).await?;
         return Err(unknown_client().into());
     };
@@ -91,8 +94,8 @@ async fn begin(app: &App, access: &Access<Client>, parameters: &Parameters) -> R
     }
 }
 
-/// The user of the ID token that the client sends as a hint (OpenID Connect Core §3.1.2.1), which
-/// may have expired.
+/// The user named in the ID token that the client sends as a hint (OpenID Connect Core §3.1.2.1).
+/// The token may have expired.
 async fn hinted(access: &Access<Client>, parameters: &Parameters, client: &OauthClient) -> Result<Result<Option<UserId>, Refusal>, Error> {
     let token = match parameters.id_token_hint() {
         Ok(Some(token)) => token,
@@ -105,7 +108,7 @@ async fn hinted(access: &Access<Client>, parameters: &Parameters, client: &Oauth
     Ok(hint.map(|hint| Some(hint.sub)).ok_or_else(|| Refusal::invalid("id_token_hint is no ID token of this client")))
 }
 
-/// Goes on with a request that the client has pushed.
+/// Continues a request that the client has pushed.
 async fn pushed(app: &App, access: &Access<Client>, client: &OauthClient, name: &RequestName) -> Result<BegunAuthorization, Error> {
     let (project, now) = (&access.project, app.clock.now());
     let invalid = || unproven(Refusal::new(AuthorizationError::InvalidRequestUri, "request_uri was used before, or is too old"));

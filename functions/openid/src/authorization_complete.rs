@@ -1,6 +1,6 @@
-//! `POST /api/v1/auth/oauth2/authorizations/complete`: goes on with an authorization request in the
-//! current session, and tells the page what to ask next. Once nothing more is needed, the response
-//! has the URL that takes the code to the client.
+//! `POST /api/v1/auth/oauth2/authorizations/complete`: continues an authorization request in the
+//! current session, and returns the step that the page has to show next. Once no step is left, the
+//! response contains the client's URL with the code.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem};
 use api::http::{Admission, Json, NamedItem, Route};
@@ -37,15 +37,15 @@ pub const ROUTE: Route = Route::post("openid-authorization-complete", "/api/v1/a
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct AuthorizationDecision {
-    /// The name of the request, from `POST /auth/oauth2/authorizations`.
+    /// The name of the request, as returned by `POST /api/v1/auth/oauth2/authorizations`.
     request: String,
-    /// What the user has decided; absent before the user was asked.
+    /// The user's decision. The field is absent until the user has been asked.
     consent: Option<Consent>,
-    /// Whether the user wants to go on with the current account. Default: `false`.
+    /// Whether the user wants to continue with the current account. Default: `false`.
     is_account_chosen: Option<bool>,
 }
 
-/// What the user has decided.
+/// The user's decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserr, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[deserr(rename_all = lowercase)]
@@ -56,43 +56,44 @@ pub enum Consent {
 
 #[derive(Serialize, ToSchema)]
 pub struct Authorization {
-    /// What the page does next. With `complete`, it follows `redirection`.
+    /// The next step of the page. If the step is `complete`, the page follows `redirection`.
     step: Step,
-    /// Where to send the user, with the code or the reason of a refusal; `null` before `complete`.
+    /// The URL to which the user must be sent, with the code or with the reason for the refusal.
+    /// `null` before `complete`.
     redirection: Option<Redirection>,
-    /// The client that the user is asked about.
+    /// The client that requests access.
     client: AskingClient,
-    /// The scopes that the client asks for.
+    /// The scopes that the client requests.
     #[schema(value_type = Vec<String>)]
     scopes: Scopes,
-    /// Where the user returns to: a host, or the scheme of a native app.
+    /// The host to which the user returns, or the scheme of a native app.
     #[schema(example = "notes.example.com")]
     returns_to: String,
-    /// Whether the redirect URI proves which program receives the code. If not, the user is asked
-    /// every time.
+    /// Whether the redirect URI proves which program receives the code. If it does not prove this,
+    /// the user is asked at every sign-in.
     proves_client: bool,
     /// The origin of the redirect URI, for a page's content security policy.
     form_target: String,
-    /// Who the user probably is.
+    /// A hint about the user who signs in, such as an email address.
     login_hint: Option<String>,
     /// The languages that the user prefers.
     ui_locales: Option<String>,
 }
 
-/// The client, for the page.
+/// The details of the client that the page shows.
 #[derive(Serialize, ToSchema)]
 pub struct AskingClient {
-    /// The name that users see.
+    /// The name shown to users.
     name: String,
-    /// The logo that users see.
+    /// The URL of the logo shown to users.
     logo_url: Option<String>,
-    /// The page about the client.
+    /// The URL of the page about the client.
     client_uri: Option<String>,
     /// The client's privacy policy.
     policy_uri: Option<String>,
-    /// The client's terms of service.
+    /// The URL of the client's terms of service.
     tos_uri: Option<String>,
-    /// Whether the client belongs to the project itself, so that its users need not consent.
+    /// Whether the client belongs to the project. In this case, users do not have to consent.
     is_first_party: bool,
 }
 
@@ -142,8 +143,8 @@ impl AskingClient {
     }
 }
 
-/// Checks that the caller has the whole session: whoever stole only an access token must not get a
-/// longer session for it. Nor may the session of a client begin another one.
+/// Checks that the caller has the whole session. Someone who stole only an access token must not
+/// get a longer session for it. The session of a client must not start another session either.
 async fn prove_session(access: &Access<Client>, headers: &HeaderMap) -> Result<(), Error> {
     let Some(current) = &access.user else { return Ok(()) };
     let Some(token) = header(headers, "refresh-token")? else {
@@ -160,7 +161,7 @@ async fn prove_session(access: &Access<Client>, headers: &HeaderMap) -> Result<(
     }
 }
 
-/// The request with this name and its client, unless either has ended.
+/// The request with this name and the client of the request, if both are still valid.
 async fn opened(access: &Access<Client>, name: &str) -> Result<(AuthorizationRequest, OauthClient), Error> {
     let app: &App = &access.app;
     let expired = || Error::from(KnownError::AuthorizationRequestExpired);
@@ -176,14 +177,14 @@ async fn opened(access: &Access<Client>, name: &str) -> Result<(AuthorizationReq
     if lives { Ok((request, client)) } else { Err(expired()) }
 }
 
-/// What follows from a request.
+/// The state of a request after a decision.
 enum Progress {
     Step(Step),
     Code(String),
     Refused(Refusal),
 }
 
-/// Decides what follows, and writes the code if nothing more is needed.
+/// Decides the next step, and writes the code if no step is left.
 async fn settle(
     access: &Access<Client>,
     request: &AuthorizationRequest,
@@ -216,7 +217,8 @@ async fn settle(
     let code = user_code::draw(&app.entropy, user.id);
     let mut writes =
         vec![session::lives(project, user.id, current.session.id, now), user::at_epoch(&project.id, user.id, user.credential_epoch)];
-    // A grant that already has all of this need not be written again, unless the user was asked.
+    // A grant that already contains these scopes is written again only if the user was asked for
+    // consent.
     let is_new = given.as_ref().is_some_and(|given| decided.consent || grant.as_ref().is_none_or(|old| old.scopes != given.scopes));
     if let Some(given) = given.filter(|_| is_new) {
         writes.push(stored_grant::replace(&project.id, user.id, grant.as_ref(), &given)?);

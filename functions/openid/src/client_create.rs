@@ -1,5 +1,5 @@
-//! `POST /api/v1/internal/oauth-clients`: creates a client that users can sign in to. Only this
-//! response contains its secret.
+//! `POST /api/v1/internal/oauth-clients`: creates a client to which users can sign in. Only this
+//! response contains the client's secret.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{CreatedJson, Route};
@@ -23,14 +23,15 @@ pub const ROUTE: Route = Route::post("openid-client-create", "/api/v1/internal/o
 pub struct CreatedClient {
     #[serde(flatten)]
     client: ClientView,
-    /// The secret of a confidential client; `null` for a public one. It is not shown again.
+    /// The secret of a confidential client. `null` for a public client. The secret is not shown
+    /// again.
     #[schema(example = "ocs_…")]
     client_secret: Option<String>,
 }
 
 pub async fn handle(access: Access<Admin>, Input { body, .. }: Input<ClientInput>) -> Result<CreatedJson<CreatedClient>, Error> {
     let (app, now) = (&access.app, access.app.clock.now());
-    // The administrators of projects sign in to the console only.
+    // The administrators of projects sign in only to the console.
     if access.project.id.is_internal() {
         return Err(KnownError::Forbidden.into());
     }

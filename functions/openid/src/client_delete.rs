@@ -1,5 +1,6 @@
-//! `DELETE /api/v1/internal/oauth-clients/{id}`: deletes a client. Its sessions end at once; what
-//! users have granted it stays in their lists until they remove it, and has no effect.
+//! `DELETE /api/v1/internal/oauth-clients/{id}`: deletes a client. Its sessions end immediately.
+//! The grants that users have given the client no longer have an effect. They stay in the lists of
+//! these users until the users remove them.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, UpdateItem};
 use api::http::{Json, Route};

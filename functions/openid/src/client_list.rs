@@ -1,4 +1,4 @@
-//! `GET /api/v1/internal/oauth-clients`: lists the project's clients, in the order of their ids.
+//! `GET /api/v1/internal/oauth-clients`: lists the project's clients in the order of their ids.
 
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};

@@ -1,5 +1,5 @@
 //! `POST /api/v1/internal/oauth-clients/{id}/rotate-secret`: replaces the secret of a confidential
-//! client. For a day by default, the old one works, too.
+//! client. By default, the old secret works for another day.
 
 use api::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
 use api::http::{Json, Route};
@@ -22,22 +22,22 @@ pub const ROUTE: Route = Route::post("openid-client-secret-rotate", "/api/v1/int
     .table(&[BatchGetItem, GetItem, UpdateItem])
     .errors(&[ErrorCode::OauthClientNotFound, ErrorCode::OauthClientHasNoSecret]);
 
-/// How long the old secret also works by default.
+/// The time for which the old secret still works by default.
 const OVERLAP: SignedDuration = SignedDuration::from_hours(24);
 
 #[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct ClientSecretRotation {
-    /// How long the old secret also works, in milliseconds: at most 604,800,000 (a week). Default:
-    /// 86,400,000 (a day). With 0, it ends at once.
+    /// The time for which the old secret still works, in milliseconds. The maximum is 604,800,000
+    /// (a week). Default: 86,400,000 (a day). With 0, the old secret stops working immediately.
     #[schema(maximum = 604_800_000)]
     expire_previous_in_millis: Option<u32>,
 }
 
 #[derive(Serialize, ToSchema)]
 pub struct RotatedClientSecret {
-    /// The new secret. It is not shown again.
+    /// The new secret. The secret is not shown again.
     #[schema(example = "ocs_…")]
     client_secret: String,
 }

@@ -1,5 +1,5 @@
-//! `PATCH /api/v1/internal/oauth-clients/{id}`: changes a client. Sessions that have begun follow
-//! the change when they next get a token.
+//! `PATCH /api/v1/internal/oauth-clients/{id}`: changes a client. In existing sessions, the change
+//! takes effect when the client next gets a token.
 
 use api::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
 use api::http::{Json, Route};

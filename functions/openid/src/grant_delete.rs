@@ -1,5 +1,5 @@
 //! `DELETE /api/v1/users/{user_id}/grants/{grant_id}`: ends a grant. All sessions of the client
-//! that rest on it end at once.
+//! that depend on the grant end immediately.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem};
 use api::http::{Json, Route};

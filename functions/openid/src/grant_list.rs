@@ -1,6 +1,6 @@
-//! `GET /api/v1/users/{user_id}/grants`: lists the clients that a user has granted something, in
-//! the order of the last consent, newest first. A user has at most one grant for each client, and
-//! few clients, so the list does not need pages.
+//! `GET /api/v1/users/{user_id}/grants`: lists the clients to which a user has given access. The
+//! most recent consent is first. A user has few clients, and at most one grant for each, so the
+//! list needs no pages.
 
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, NamedItem, Route};
@@ -24,7 +24,7 @@ pub async fn handle(
 ) -> Result<Json<List<OauthGrantView>>, Error> {
     let user = access.user_id(path.user_id)?;
     let (row, mut grants) = futures_util::try_join!(read(&access, user), grants(&access, user))?;
-    // What somebody else granted before the account changed hands has no effect.
+    // Grants given by a previous owner of the account have no effect.
     grants.retain(|grant| row.as_ref().is_some_and(|row| grant.is_of(&row.user)));
     grants.sort_by_key(|grant| std::cmp::Reverse(grant.updated_at));
     Ok(Json(List::whole(grants.iter().map(|grant| OauthGrantView::of(grant, user)).collect())))

@@ -1,5 +1,5 @@
-//! The project as an OpenID provider: the clients that its users can sign in to, authorization
-//! requests and tokens of these clients, and what users have granted them.
+//! The project as an OpenID provider. The operations concern the clients to which its users can
+//! sign in, the authorization requests and tokens of these clients, and the grants of users.
 
 pub mod authorization_begin;
 pub mod authorization_complete;

@@ -1,9 +1,9 @@
 //! `POST /api/v1/auth/oauth2/logouts`: checks the request of a client to sign a user out
-//! (RP-Initiated Logout 1.0 §2), and says what to ask. The end-session endpoint of the project is a
-//! page that calls this operation.
+//! (RP-Initiated Logout 1.0 §2), and tells the page whether to ask the user. The end-session
+//! endpoint of the project is a page that calls this operation.
 //!
-//! Any site can send a browser there. So the user is asked, unless an ID token of the current
-//! session proves that the client signed this very user in.
+//! Any site can send a browser to this page. The user is therefore asked to confirm, unless an ID
+//! token proves that the client's session was started in the current session.
 
 use api::http::TableAction::{BatchGetItem, GetItem};
 use api::http::{Admission, Json, Route};
@@ -30,20 +30,21 @@ pub const ROUTE: Route = Route::post("openid-logout-begin", "/api/v1/auth/oauth2
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct LogoutRequest {
-    /// The parameters of the request, form-encoded as in a query: at most 8 KB.
+    /// The parameters of the request, form-encoded like a query, with at most 8 KB.
     #[schema(example = "id_token_hint=…&post_logout_redirect_uri=…&state=…", max_length = 8192)]
     parameters: String,
 }
 
 #[derive(Serialize, ToSchema)]
 pub struct Logout {
-    /// The name of the client; `null` if the request names none.
+    /// The name of the client. `null` if the request names no client.
     client_name: Option<String>,
-    /// Where the user goes afterwards; `null` to stay.
+    /// The URL to which the user must be sent afterwards. `null` if the user stays on the page.
     redirect_url: Option<String>,
     /// Whether the current session may be ended without asking the user.
     is_proved: bool,
-    /// The session of the client, which ends, too; `null` if it is not known or not the user's.
+    /// The session of the client, which must also end. `null` if the session is unknown or belongs
+    /// to another user.
     client_session_id: Option<SessionId>,
 }
 
@@ -88,14 +89,14 @@ pub async fn handle(access: Access<Client>, Input { body, .. }: Input<LogoutRequ
     }))
 }
 
-/// The claims of a hint, which may have expired.
+/// The claims of an ID token that was sent as a hint. The token may have expired.
 async fn hint(access: &Access<Client>, token: &str) -> Result<IdTokenHint, Error> {
     signing_keys::learn_for(&access.app, &access.project.id, token).await?;
     let hint = access.app.signer.verify_hint(token, &access.project.id, access.app.clock.now());
     Ok(hint.map_err(|_| invalid(Refusal::invalid("id_token_hint is no ID token of this project")))?)
 }
 
-/// The session that a hint names, if it is the current user's.
+/// The session named in the hint, if it belongs to the current user.
 async fn own_session(access: &Access<Client>, hint: &IdTokenHint) -> Result<Option<Session>, Error> {
     let is_own = access.user.as_ref().is_some_and(|user| user.row.user.id == hint.sub);
     if !is_own {

@@ -1,5 +1,5 @@
 //! `POST /api/v1/internal/api-keys`: creates a set of API keys. Only this response contains the
-//! keys. If the project has the maximum number of sets, the one that ended first is deleted.
+//! keys. If the project has the maximum number of sets, the set that ended first is deleted.
 
 use std::collections::BTreeSet;
 
@@ -32,14 +32,15 @@ pub const ROUTE: Route = Route::post("projects-api-key-create", "/api/v1/interna
 pub struct CreateApiKey {
     /// One line of at most 256 characters.
     description: String,
-    /// Milliseconds since the epoch, in the future. 253402300799000 means never, as in responses.
+    /// In milliseconds since the epoch. The time must be in the future. 253402300799000 means
+    /// never, as in responses.
     #[schema(value_type = i64)]
     expires_at_millis: Expiry,
     has_publishable_client_key: bool,
     has_secret_server_key: bool,
     has_super_secret_admin_key: bool,
-    /// What the server key may do. Default: every operation with server access. Only for a set
-    /// without other keys.
+    /// The operations that the server key may call. The default is every operation with server
+    /// access. The field is permitted only for a set that contains no other keys.
     #[schema(value_type = Option<Vec<String>>, example = json!(["users:read"]))]
     permissions: Option<Vec<KeyPermission>>,
 }

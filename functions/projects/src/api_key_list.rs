@@ -1,5 +1,5 @@
-//! `GET /api/v1/internal/api-keys`: lists the project's sets of API keys, newest first, including
-//! revoked and expired ones. A project has so few of them that the list does not need pages
+//! `GET /api/v1/internal/api-keys`: lists the project's sets of API keys, newest first. Revoked and
+//! expired sets are included. A project has so few sets that the list needs no pages
 //! ([`Quota::KeySets`](model::quota::Quota::KeySets)).
 
 use api::http::TableAction::{BatchGetItem, Query};

@@ -1,4 +1,5 @@
-//! `GET /api/v1/internal/api-keys/{id}`: returns a set of API keys, without the keys.
+//! `GET /api/v1/internal/api-keys/{id}`: returns the properties of a set of API keys, but not the
+//! keys.
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, NamedItem, Route};

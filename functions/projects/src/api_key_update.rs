@@ -1,6 +1,6 @@
 //! `PATCH /api/v1/internal/api-keys/{id}`: changes the description of a set of API keys, or revokes
-//! the set. Revoked keys stop working immediately or, if the deployment sets
-//! `GATELET_PROJECT_CACHE_SECONDS`, within that time.
+//! the set. Revoked keys stop working immediately. If the deployment sets
+//! `GATELET_PROJECT_CACHE_SECONDS`, they stop working within this number of seconds.
 
 use api::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
 use api::http::{Json, NamedItem, Route};
@@ -28,7 +28,7 @@ pub const ROUTE: Route = Route::patch("projects-api-key-update", "/api/v1/intern
 pub struct UpdateApiKey {
     /// One line of at most 256 characters.
     description: Option<String>,
-    /// Only `true` is accepted: revoked sets cannot be restored.
+    /// Only `true` is accepted, because revoked sets cannot be restored.
     #[schema(value_type = Option<bool>)]
     revoked: Option<True>,
 }

@@ -1,5 +1,5 @@
-//! `GET /api/v1/internal/config/override/{level}`: returns the values of a configuration level, as
-//! written, without defaults or secrets.
+//! `GET /api/v1/internal/config/override/{level}`: returns the values of a configuration level as
+//! they were written, without defaults or secrets.
 
 use api::http::TableAction::{BatchGetItem, GetItem, Query};
 use api::http::{Json, Route};

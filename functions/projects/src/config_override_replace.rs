@@ -1,6 +1,6 @@
-//! `PUT /api/v1/internal/config/override/{level}`: replaces a level of the configuration. Omitted
-//! keys take their values from other levels, or their defaults. If one value is invalid, nothing
-//! changes.
+//! `PUT /api/v1/internal/config/override/{level}`: replaces a level of the configuration. Keys that
+//! the request omits take their values from other levels. If no level contains them, they take
+//! their defaults. If one of the values is invalid, nothing changes.
 
 use api::http::{Json, Route};
 use api::product::input::Nothing;
@@ -27,7 +27,8 @@ pub struct NewConfig {
     /// A JSON object as text. Its keys can be dotted paths.
     #[schema(example = r#"{"auth.password.allowSignIn":true}"#)]
     config_string: String,
-    /// Where the configuration comes from. Required for the level `branch`, ignored for others.
+    /// The source from which the configuration comes. The field is required for the level `branch`,
+    /// and ignored for other levels.
     source: Option<ConfigSource>,
 }
 

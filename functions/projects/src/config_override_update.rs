@@ -1,5 +1,5 @@
 //! `PATCH /api/v1/internal/config/override/{level}`: sets values in a level of the configuration.
-//! If one value is invalid, nothing changes.
+//! If one of the values is invalid, nothing changes.
 
 use api::http::{Json, Route};
 use api::product::input::Nothing;
@@ -21,7 +21,7 @@ pub const ROUTE: Route = Route::patch("projects-config-override-update", "/api/v
 #[deserr(deny_unknown_fields)]
 pub struct ConfigValues {
     /// A JSON object as text. Its keys can be dotted paths. Each value replaces everything below
-    /// its key; `null` means the default, whatever the other levels set.
+    /// its key. `null` sets the default, no matter what the other levels contain.
     #[schema(example = r#"{"auth.allowSignUp":false}"#)]
     config_override_string: String,
 }

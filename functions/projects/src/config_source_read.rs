@@ -1,5 +1,5 @@
-//! `GET /api/v1/internal/config/source`: returns where the branch level of the configuration was
-//! pushed from.
+//! `GET /api/v1/internal/config/source`: returns the source from which the branch level of the
+//! configuration was pushed.
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Route};
@@ -16,7 +16,7 @@ pub const ROUTE: Route = Route::get("projects-config-source-read", "/api/v1/inte
 #[derive(Serialize, ToSchema)]
 #[schema(as = PushedFrom)]
 pub struct ConfigSourceView {
-    /// `unlinked` if nothing was pushed, or the link has been removed.
+    /// `unlinked` if nothing was pushed, or if the link has been removed.
     source: ConfigSource,
 }
 

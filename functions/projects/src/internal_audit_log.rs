@@ -1,9 +1,9 @@
-//! `GET /api/v1/internal/audit-log`: lists what happened to the project and its accounts, newest
+//! `GET /api/v1/internal/audit-log`: lists the events of the project and its accounts, newest
 //! first, as pages or as JSON lines.
 //!
-//! A project's entries are read day by day, a user's from an index. A search reads a limited number
-//! of entries per page, so a page may be short or empty and still have a `next_cursor`; following
-//! the cursors finds every match.
+//! The entries of a project are read day by day. The entries of a user are read from an index. A
+//! search reads a limited number of entries per page, so a page may be short or empty and still
+//! have a `next_cursor`. Following the cursors finds every match.
 
 use std::str::FromStr;
 
@@ -41,14 +41,14 @@ pub struct AuditQuery {
     /// Only entries about this user.
     #[schema(value_type = Option<Uuid>)]
     user_id: Option<UserId>,
-    /// Only entries by the actor with this id: a user, an operator or a set of API keys.
+    /// Only entries whose actor has this id. An actor is a user, an operator or a set of API keys.
     #[schema(value_type = Option<Uuid>)]
     actor: Option<UserId>,
     /// Only entries from the operation with this name, such as `auth-password-sign-in`.
     operation: Option<String>,
     /// Only entries with this event.
     event: Option<Event>,
-    /// Earliest time of an entry (RFC 3339). Send a `+` as `%2B`.
+    /// The earliest time of an entry (RFC 3339). Send a `+` as `%2B`.
     #[schema(value_type = Option<String>, format = DateTime)]
     from: Option<Param<Time>>,
     /// Only entries before this time (RFC 3339). Send a `+` as `%2B`.
@@ -56,9 +56,9 @@ pub struct AuditQuery {
     until: Option<Param<Time>>,
     /// 1 to 100. Default: 50.
     limit: Option<Limit<50, 100>>,
-    /// The `next_cursor` of the previous page. Send it with the same filters.
+    /// The `next_cursor` of the previous page. The cursor must be sent with the same filters.
     cursor: Option<String>,
-    /// With `jsonl`, each entry is a line, and the `Link` header has the URL of the next page.
+    /// With `jsonl`, each entry is a line, and the `Link` header contains the URL of the next page.
     format: Option<Format>,
 }
 
@@ -105,9 +105,9 @@ impl Describe for Entries {
     }
 }
 
-/// Number of entries that a search reads at once.
+/// The number of entries that a search reads at once.
 const READ_AT_ONCE: usize = 250;
-/// Longest name of an operation.
+/// The maximum length of an operation's name.
 const MAX_NAME: usize = 64;
 
 pub async fn handle(access: Access<Admin>, Input { query, .. }: Input<IgnoredBody, AuditQuery>) -> Result<Entries, Error> {
@@ -164,7 +164,7 @@ fn id_of(actor: Actor) -> Option<Uuid> {
     }
 }
 
-/// The name of the list, with its filters; cursors are bound to it.
+/// The name of the list, to which cursors are bound. The name includes the filters of the list.
 fn list(query: &AuditQuery) -> String {
     let times = (query.from.map(|from| from.0), query.until.map(|until| until.0));
     serde_json::json!(["audit-log", query.user_id, query.actor, query.operation, query.event, times.0, times.1]).to_string()

@@ -1,6 +1,6 @@
-//! `POST /api/v1/internal/projects`: creates a project, owned by one of the caller's teams in the
-//! project `internal`. It has no keys yet; with the access token of this request, the caller can
-//! access the project and create keys.
+//! `POST /api/v1/internal/projects`: creates a project that one of the caller's teams in the
+//! project `internal` owns. The project has no keys yet. With the access token of this request, the
+//! caller can access the project and create keys.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{CreatedJson, Route};

@@ -1,9 +1,9 @@
-//! `DELETE /api/v1/internal/projects/current`: deletes the project with all its data. Its keys stop
-//! working immediately or, if the deployment sets `GATELET_PROJECT_CACHE_SECONDS`, within that
-//! time.
+//! `DELETE /api/v1/internal/projects/current`: deletes the project with all its data. The project's
+//! keys stop working immediately. If the deployment sets `GATELET_PROJECT_CACHE_SECONDS`, they stop
+//! working within this number of seconds.
 //!
-//! A worker deletes the data, which may take longer than a request. The header names the project;
-//! to prevent mistakes, the body can repeat its id.
+//! A worker deletes the data, which may take longer than a request. The header identifies the
+//! project. To prevent mistakes, the body can repeat the project's id.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, PutItem};
 use api::http::{Json, Route};
@@ -25,7 +25,7 @@ pub const ROUTE: Route = Route::delete("projects-internal-current-delete", "/api
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct DeleteProject {
-    /// The id of the project; must match the header.
+    /// The id of the project, which must match the header.
     project_id: Option<String>,
 }
 

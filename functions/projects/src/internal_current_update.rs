@@ -1,5 +1,5 @@
-//! `PATCH /api/v1/internal/projects/current`: changes settings of the project. If one is invalid,
-//! nothing changes.
+//! `PATCH /api/v1/internal/projects/current`: changes settings of the project. If one of the
+//! settings is invalid, nothing changes.
 
 use std::sync::Arc;
 
@@ -62,7 +62,8 @@ async fn check_algorithm(access: &Access<Admin>, body: &ProjectPatch) -> Result<
     Err(ROUTE.schema_error(&Problems::one("body.access_token_algorithm", problem)).into())
 }
 
-/// Checks that the default email theme exists. If it is deleted later, the built-in theme is used.
+/// Checks that the default email theme exists. If the theme is deleted later, the built-in theme is
+/// used.
 async fn check_theme(access: &Access<Admin>, body: &ProjectPatch) -> Result<(), Error> {
     match body.config.as_ref().map(|config| &config.email_theme) {
         Some(Change::Set(theme)) if !access.app.store.has_theme(&access.project.id, theme.0).await? => {

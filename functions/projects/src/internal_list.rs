@@ -1,5 +1,5 @@
-//! `GET /api/v1/internal/projects`: lists the projects owned by the caller's teams in the project
-//! `internal`, page by page, in the order in which the caller joined the teams.
+//! `GET /api/v1/internal/projects`: lists the projects that the caller's teams in the project
+//! `internal` own, page by page. The order is the order in which the caller joined the teams.
 
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};
@@ -28,19 +28,20 @@ pub const ROUTE: Route = Route::get("projects-internal-list", "/api/v1/internal/
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct ProjectsQuery {
-    /// 1 to 1,000. Default: 1,000. A page also ends at 1 MB.
+    /// 1 to 1,000. Default: 1,000. A page also ends when it reaches 1 MB.
     limit: Option<Limit<1000, 1000>>,
     /// The `next_cursor` of the previous page.
     cursor: Option<String>,
 }
 
-/// A position in the list: when the caller joined the team, in milliseconds, the team and the
-/// project.
+/// A position in the list. It consists of the time when the caller joined the team, in
+/// milliseconds, of the team and of the project.
 type Place = (i64, TeamId, ProjectId);
 
-/// Number of teams whose projects are looked up at once, and of projects in the first read.
+/// The number of teams whose projects are looked up at once, and the number of projects in the
+/// first read.
 const AT_ONCE: usize = 10;
-/// Maximum number of projects that are read at once.
+/// The maximum number of projects that are read at once.
 const MAX_AT_ONCE: usize = 100;
 
 pub async fn handle(
@@ -75,8 +76,8 @@ pub async fn handle(
                 items.push(item);
                 last = Some(place.clone());
             }
-            // A project takes up to 400 KB: read as many as fit on a page if they are as large as
-            // the ones before.
+            // A project takes up to 400 KB. The next read therefore fetches as many projects as
+            // would fit on a page if they were as large as the previous projects.
             at_once = (page::MAX_BYTES * items.len() / bytes.max(1)).clamp(1, MAX_AT_ONCE);
             rest = later;
         }

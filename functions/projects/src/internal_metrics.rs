@@ -1,8 +1,9 @@
 //! `GET /api/v1/internal/metrics`: returns figures about the users, teams and emails of the
 //! project.
 //!
-//! Users and teams are not counted here: totals and daily figures are read from counters
-//! ([`store::metrics`]). Most are updated by a worker, so they may be a minute or two behind.
+//! Users and teams are not counted in this operation. Instead, totals and daily figures are read
+//! from counters ([`store::metrics`]). A worker updates most of the counters, so they may be a
+//! minute or two behind.
 
 use std::collections::BTreeMap;
 
@@ -42,24 +43,26 @@ pub struct MetricsQuery {
 
 #[derive(Serialize, ToSchema)]
 pub struct Metrics {
-    /// When the users were last counted one by one; later changes are added. `null` if they were
-    /// never counted: the totals are then only the changes since the project's audit log began.
+    /// The time when the users were last counted one by one. Later changes are added to that count.
+    /// `null` if the users were never counted. The totals then contain only the changes since the
+    /// project's audit log began.
     #[schema(value_type = Option<i64>)]
     counted_at_millis: Option<Millis>,
-    /// Users who have signed up; with `include_anonymous`, also anonymous users.
+    /// The number of users who have signed up. With `include_anonymous`, anonymous users are
+    /// included.
     total_users: u64,
     /// Sign-ups in the last 30 days, by day.
     daily_users: Vec<Point>,
     /// Users who were active in the last 30 days, by day.
     daily_active_users: Vec<Point>,
-    /// The number of users by the country of their sign-up (ISO 3166-1 alpha-2), without users
-    /// whose country is unknown.
+    /// The number of users by the country of their sign-up (ISO 3166-1 alpha-2). Users whose
+    /// country is unknown are not included.
     users_by_country: BTreeMap<String, u64>,
     /// The five newest users.
     recently_registered: Vec<ServerUser>,
-    /// The five users who most recently signed in or changed something, within the last seven days.
+    /// The five users who most recently signed in or changed something within the last seven days.
     recently_active: Vec<ServerUser>,
-    /// The sign-in methods, those with the most users first.
+    /// The sign-in methods, in descending order of their numbers of users.
     login_methods: Vec<LoginMethod>,
     auth_overview: AuthOverview,
     email_overview: EmailOverview,
@@ -67,32 +70,33 @@ pub struct Metrics {
     analytics_overview: AnalyticsOverview,
 }
 
-/// How many users can sign in with a method; users with several methods count for each.
+/// The number of users who can sign in with a method. A user with several methods counts for each
+/// of them.
 #[derive(Serialize, ToSchema)]
 pub struct LoginMethod {
     /// `password`, `otp`, `passkey`, or the id of a provider.
     method: String,
-    /// Users who can use the method.
+    /// The number of users who can use the method.
     count: u64,
 }
 
 /// The users and teams of the project.
 #[derive(Serialize, ToSchema)]
 pub struct AuthOverview {
-    /// Users with a verified primary email address.
+    /// The number of users with a verified primary email address.
     verified_users: u64,
-    /// The other users who have signed up.
+    /// The number of all other users who have signed up.
     unverified_users: u64,
-    /// Users who have not signed up yet.
+    /// The number of users who have not signed up yet.
     anonymous_users: u64,
     /// Teams.
     total_teams: u64,
-    /// Unique users who were active in the last 30 days.
+    /// The number of unique users who were active in the last 30 days.
     mau: u64,
     daily_active_users_split: ActiveSplit,
-    /// A team counts as active on a day if a user who has selected it was active that day.
+    /// A team counts as active on a day if a user who has selected the team was active that day.
     daily_active_teams_split: ActiveSplit,
-    /// The same number as `total_users`.
+    /// The number in `total_users` again.
     total_users_filtered: u64,
 }
 
@@ -132,7 +136,8 @@ pub async fn handle(
     }))
 }
 
-/// A total; 0 if negative, which is possible in a project whose users were never counted.
+/// A total, or 0 if the total is negative. A negative total is possible in a project whose users
+/// were never counted.
 fn total(totals: &Tally, name: &str) -> u64 {
     u64::try_from(totals.get(name)).unwrap_or_default()
 }

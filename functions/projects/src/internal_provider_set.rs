@@ -1,5 +1,5 @@
 //! `POST /api/v1/internal/oauth-providers`: adds an OAuth provider to the project, or changes the
-//! one with this id. Other providers and their secrets stay unchanged.
+//! provider with this id. The project's other providers and their secrets stay unchanged.
 //!
 //! An OpenID issuer is tested before it is saved. The response contains the redirect URI to
 //! register at the provider.

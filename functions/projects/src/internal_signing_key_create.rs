@@ -1,8 +1,8 @@
 //! `POST /api/v1/internal/signing-keys`: creates an RSA key that can sign access tokens of the
-//! project; the first one, or the successor of another.
+//! project. The new key is either the first key or the successor of an existing key.
 //!
-//! A new key is published for three hours before it signs, and its predecessor for three hours
-//! afterwards, so that verifiers which cache keys never reject a token.
+//! A new key is published three hours before it is used, and its predecessor stays published for
+//! three hours after its last use. Verifiers that cache keys therefore never reject a token.
 
 use api::http::TableAction::{BatchGetItem, UpdateItem};
 use api::http::{CreatedJson, Need, Route};
@@ -26,20 +26,20 @@ pub const ROUTE: Route = Route::post("projects-internal-signing-key-create", "/a
     .table(&[BatchGetItem, UpdateItem])
     .errors(&[ErrorCode::SigningKeyTooNew]);
 
-/// The size of a key in bits: the smallest that ring signs with.
+/// The size of a key in bits. It is the smallest size that ring supports for signing.
 const BITS: usize = 2048;
 
-/// A process generates one key at a time, as that keeps a core busy: many administrators must not
-/// take the processors from users.
+/// A process generates only one key at a time, because generating a key keeps a core busy.
+/// Otherwise, many administrators could take all processors from users.
 static TURN: Semaphore = Semaphore::const_new(1);
 
 #[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct NewSigningKey {
-    /// Whether the new key replaces all others at once: for keys that have leaked. Tokens signed
-    /// with them are rejected within a minute; users get new tokens by their refresh tokens.
-    /// Default: `false`.
+    /// Whether the new key replaces all existing keys immediately, for example because these have
+    /// leaked. Tokens signed with the replaced keys are rejected within a minute. Users get new
+    /// tokens with their refresh tokens. Default: `false`.
     #[deserr(default)]
     revoke_previous: bool,
 }
@@ -75,7 +75,8 @@ fn admit(keys: &RsaKeys, replacement: Replacement, app: &App) -> Result<(), Know
     admitted.map_err(|TooNew { until }| KnownError::SigningKeyTooNew { replaceable_at_millis: until.as_millisecond() })
 }
 
-/// Generates a key: seconds of work, so not on the threads that answer requests.
+/// Generates a key. Generating a key takes seconds, so it does not run on the threads that handle
+/// requests.
 async fn generate(app: &App) -> Result<(RsaPrivateKey, RsaPublicKey), Error> {
     let mut random = ChaCha20Rng::from_seed(app.entropy.bytes());
     let generated = tokio::task::spawn_blocking(move || {

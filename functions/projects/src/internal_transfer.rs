@@ -1,8 +1,8 @@
 //! `POST /api/v1/internal/projects/transfer`: transfers a project between two of the caller's teams
 //! in the project `internal`.
 //!
-//! Only members of the owning team who may delete it can transfer its projects. For callers outside
-//! the owning team, the response says that the project does not exist.
+//! Only members of the owning team who may delete the team can transfer its projects. To a caller
+//! who is not in the owning team, the response says that the project does not exist.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Json, NamedItem, Route};
@@ -38,7 +38,7 @@ pub const ROUTE: Route = Route::post("projects-internal-transfer", "/api/v1/inte
 pub struct Transfer {
     /// The id of the project.
     project_id: String,
-    /// The new owner, a team of the caller.
+    /// The new owner, which must be a team of the caller.
     new_team_id: TeamId,
 }
 

@@ -1,5 +1,6 @@
-//! Projects: creation, transfer and deletion; settings, API keys, audit log and figures; public
-//! keys and metadata of the issuer of tokens; and origins of passkeys.
+//! Operations on projects. They create, transfer and delete projects, and manage settings, API
+//! keys, the audit log and figures. Other operations return the public keys and metadata of the
+//! token issuer, and the origins of passkeys.
 
 pub mod api_key_create;
 pub mod api_key_list;

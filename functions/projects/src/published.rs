@@ -1,5 +1,5 @@
-//! What the public documents of a project have in common: they exist as long as the project does,
-//! and can be cached for an hour.
+//! Code that the public documents of a project share. These documents exist as long as the project
+//! exists, and can be cached for an hour.
 
 use errors::{Error, KnownError};
 use flows::App;
@@ -11,13 +11,13 @@ use wire::id::ProjectId;
 /// The header of a document that can be cached for an hour.
 pub(crate) const FOR_AN_HOUR: [(HeaderName, &str); 1] = [(header::CACHE_CONTROL, "public, max-age=3600")];
 
-/// The project with this id in the path; one round trip.
+/// Reads the project whose id is in the path, in one round trip.
 pub(crate) async fn project(app: &App, id: &str) -> Result<Project, Error> {
     let row = app.store.project(&parse(id)?).await?;
     Ok(row.ok_or_else(|| unknown(id))?.project)
 }
 
-/// The project with this id in the path, and its RSA keys; one round trip.
+/// Reads the project whose id is in the path, and its RSA keys, in one round trip.
 pub(crate) async fn project_and_rsa_keys(app: &App, id: &str) -> Result<(Project, RsaKeys), Error> {
     let found = app.store.project_and_rsa_keys(&parse(id)?).await?;
     Ok(found.ok_or_else(|| unknown(id))?)

@@ -1,8 +1,9 @@
 //! `GET /api/v1/projects/{project_id}/.well-known/webauthn`: returns the origins where the
-//! project's passkeys may be used, besides the origins on the domain of their relying party.
+//! project's passkeys may be used. The origins on the domain of their relying party are not
+//! included.
 //!
-//! Browsers fetch this file from the relying party's domain (WebAuthn Level 3 §5.11), so an app
-//! serves it there, as a copy or by forwarding requests to this operation.
+//! Browsers fetch this file from the relying party's domain (WebAuthn Level 3 §5.11). An app
+//! therefore serves a copy on that domain, or forwards the requests to this operation.
 
 use api::http::TableAction::GetItem;
 use api::http::{Describe, Description, Json, Route};
@@ -23,10 +24,10 @@ pub const ROUTE: Route = Route::get("projects-related-origins-read", "/api/v1/pr
     .table(&[GetItem])
     .errors(&[ErrorCode::ProjectNotFound]);
 
-/// Origins that can be cached for an hour.
+/// The response with the origins, which can be cached for an hour.
 #[derive(Serialize, ToSchema)]
 pub struct RelatedOrigins {
-    /// The project's trusted https domains without wildcards; none if the project does not offer
+    /// The project's trusted https domains without wildcards. Empty if the project does not offer
     /// passkeys.
     #[schema(example = json!(["https://app.example.com"]))]
     origins: Vec<String>,

@@ -1,6 +1,7 @@
-//! `GET /api/v1/internal/sign-up-rules-stats`: returns how often each sign-up rule matched.
+//! `GET /api/v1/internal/sign-up-rules-stats`: returns the number of times that each sign-up rule
+//! matched.
 //!
-//! A worker counts the matches from the audit log, so they may be a minute or two behind.
+//! A worker counts the matches from the audit log, so the counts may be a minute or two behind.
 
 use std::collections::BTreeMap;
 
@@ -22,14 +23,14 @@ pub const ROUTE: Route = Route::get("projects-sign-up-rules-stats", "/api/v1/int
 
 #[derive(Serialize, ToSchema)]
 pub struct RuleStats {
-    /// The project's rules in the order of its settings, followed by deleted rules with matches in
+    /// The project's rules in the order of its settings, followed by deleted rules that matched in
     /// the last 48 hours.
     rule_triggers: Vec<RuleTriggers>,
     /// The number of hours in `hourly_counts`.
     analytics_hours: i64,
-    /// The matches of all rules in the last 48 hours.
+    /// The number of matches of all rules in the last 48 hours.
     total_triggers: u64,
-    /// The same, by the rule's action at the time.
+    /// The number in `total_triggers`, divided by the rule's action at the time of the match.
     triggers_by_action: ByAction,
 }
 
@@ -38,18 +39,18 @@ pub struct RuleStats {
 pub struct RuleTriggers {
     /// The id of the rule.
     rule_id: String,
-    /// In the last 48 hours.
+    /// The number of matches in the last 48 hours.
     total_count: u64,
-    /// All counted matches of the rule.
+    /// The number of all counted matches of the rule.
     all_time_count: u64,
-    /// The current hour and the 47 hours before it, oldest first.
+    /// The matches in the current hour and the 47 hours before it, oldest first.
     hourly_counts: Vec<HourCount>,
 }
 
-/// The matches of an hour.
+/// The number of matches in an hour.
 #[derive(Serialize, ToSchema)]
 pub struct HourCount {
-    /// When the hour began (RFC 3339, UTC).
+    /// The time when the hour began (RFC 3339, UTC).
     #[schema(format = DateTime, example = "2026-01-01T12:00:00.000Z")]
     hour: String,
     /// The matches.
@@ -58,7 +59,7 @@ pub struct HourCount {
 
 #[derive(Serialize, ToSchema)]
 pub struct ByAction {
-    /// Matches of rules that admit the user.
+    /// Matches of rules that allow the sign-up.
     allow: u64,
     /// Matches of rules that reject the sign-up.
     reject: u64,
@@ -101,7 +102,7 @@ pub async fn handle(State(app): State<App>, access: Access<Admin>, _: Input) -> 
     }))
 }
 
-/// The counts by rule, whatever the action.
+/// The number of matches of each rule, regardless of the action.
 fn sums<'a>(counts: impl Iterator<Item = (&'a (String, String), &'a u64)>) -> BTreeMap<&'a str, u64> {
     let mut sums: BTreeMap<&str, u64> = BTreeMap::new();
     for ((rule, _), count) in counts {

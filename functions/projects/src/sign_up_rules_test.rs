@@ -24,24 +24,25 @@ pub const ROUTE: Route = Route::post("projects-sign-up-rules-test", "/api/v1/int
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct ImaginedSignUp {
-    /// The email address; `null` for none.
+    /// The email address. `null` for a sign-up without an email address.
     email: Option<Email>,
     auth_method: Method,
-    /// The provider's id for an `oauth` sign-up; otherwise `null`. Conditions see an invalid id as
-    /// empty.
+    /// The provider's id for an `oauth` sign-up, and `null` for any other sign-up. For an invalid
+    /// id, conditions see an empty text.
     oauth_provider: Option<String>,
-    /// ISO 3166-1 alpha-2; `null` if unknown.
+    /// ISO 3166-1 alpha-2. `null` if the country is unknown.
     #[schema(value_type = Option<String>, example = "DE")]
     country_code: Option<CountryCode>,
-    /// The result of the bot challenge, repeated in the response; conditions do not see it.
+    /// The result of the bot challenge, which is repeated in the response. Conditions do not see
+    /// this result.
     #[deserr(default)]
     turnstile_result: ChallengeResult,
-    /// The scores that a server would set. Default: 0.
+    /// The risk scores that a server would set. Default: 0.
     #[deserr(default)]
     risk_scores: SignUpRisk,
 }
 
-/// How the user would sign up.
+/// The way in which the user would sign up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserr, ToSchema)]
 #[deserr(rename_all = lowercase)]
 #[schema(rename_all = "lowercase")]
@@ -67,27 +68,27 @@ pub enum ChallengeResult {
 #[derive(Serialize, ToSchema)]
 pub struct TestResult {
     context: TestContext,
-    /// The results of the rules in the order of evaluation, up to the deciding rule.
+    /// The results of the rules in the order in which they are evaluated, up to the deciding rule.
     evaluations: Vec<RuleResult>,
-    /// What would happen to the sign-up.
+    /// The outcome of the sign-up.
     outcome: TestOutcome,
 }
 
-/// The values seen by conditions, and the result of the bot challenge.
+/// The values that conditions see, and the result of the bot challenge.
 #[derive(Serialize, ToSchema)]
 pub struct TestContext {
     email: String,
-    /// The part after the `@`; empty without an email address.
+    /// The part after the `@`. Empty if there is no email address.
     email_domain: String,
-    /// ISO 3166-1 alpha-2; empty if unknown.
+    /// ISO 3166-1 alpha-2. Empty if the country is unknown.
     country_code: String,
     /// `password`, `otp`, `oauth` or `passkey`.
     auth_method: &'static str,
-    /// The id of the provider; empty unless `auth_method` is `oauth`.
+    /// The id of the provider if `auth_method` is `oauth`, and empty otherwise.
     oauth_provider: String,
-    /// The result in the request; conditions do not see it.
+    /// The result from the request, which conditions do not see.
     turnstile_result: ChallengeResult,
-    /// The scores in the request.
+    /// The scores from the request.
     risk_scores: SignUpRisk,
 }
 
@@ -97,13 +98,13 @@ pub struct RuleResult {
     rule_id: String,
     display_name: Option<String>,
     enabled: bool,
-    /// In the Common Expression Language.
+    /// The condition in the Common Expression Language.
     condition: String,
     /// `matched`, `not_matched`, `disabled` or `error`.
     status: &'static str,
     action: RuleAction,
-    /// Why the condition has no result and counts as false: it cannot be evaluated for these
-    /// values, or was skipped because it exceeds the budget of an evaluation.
+    /// The reason why the condition has no result and counts as false. The condition cannot be
+    /// evaluated for these values, or it was skipped because it exceeds the evaluation budget.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
 }
@@ -114,9 +115,9 @@ pub struct TestOutcome {
     should_allow: bool,
     /// `allow`, `reject`, `default-allow` or `default-reject`.
     decision: &'static str,
-    /// The deciding rule; `null` if the project's default action decides.
+    /// The rule that decides. `null` if the project's default action decides.
     decision_rule_id: Option<String>,
-    /// The rule that would restrict the user; `null` if none would.
+    /// The rule that would restrict the user. `null` if no rule would restrict the user.
     restricted_because_of_rule_id: Option<String>,
 }
 

@@ -1,6 +1,6 @@
 //! `POST /api/v1/team-invitations/accept`: adds the signed-in user to a team with an invitation's
-//! code. The invitation must be to one of the user's verified email addresses. If there are
-//! concurrent requests, only one succeeds.
+//! code. The invitation must have been sent to one of the user's verified email addresses. Only one
+//! of several concurrent requests succeeds.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Admission, Json, Route};
@@ -16,7 +16,7 @@ use crate::invitations::input::AcceptedInvitation;
 pub const ROUTE: Route = Route::post("teams-invitation-accept", "/api/v1/team-invitations/accept")
     .summary("Joins a team with an invitation's code")
     .limit(Limit::Code)
-    // Restricted users are rejected below with a more specific error.
+    // Restricted users are rejected in the handler with a more specific error.
     .admits(Admission::Restricted)
     .table(&[BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem])
     .errors(CODE_ERRORS)

@@ -1,6 +1,6 @@
-//! `POST /api/v1/team-invitations/{invitation_id}/accept`: adds a user to a team through an
-//! invitation to one of the user's verified email addresses, without the code. Clients accept for
-//! their own user, servers for any user.
+//! `POST /api/v1/team-invitations/{invitation_id}/accept`: adds a user to a team without a code, if
+//! one of the user's verified email addresses was invited. Clients accept invitations for their
+//! user. Servers accept invitations for any user.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Json, NamedItem, Route};

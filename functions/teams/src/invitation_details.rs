@@ -16,7 +16,7 @@ use wire::id::TeamId;
 pub const ROUTE: Route = Route::post("teams-invitation-details", "/api/v1/team-invitations/accept/details")
     .summary("Returns the team that an invitation is for")
     .limit(Limit::Code)
-    // Restricted users are rejected below with a more specific error.
+    // Restricted users are rejected in the handler with a more specific error.
     .admits(Admission::Restricted)
     .leaves_no_trail("it only counts an attempt; the code stays valid")
     .table(&[BatchGetItem, GetItem, UpdateItem])

@@ -1,6 +1,6 @@
 //! `GET /api/v1/team-invitations`: lists the open invitations to a team, or to a user's verified
-//! email addresses. For a team, a client needs `$read_members` and `$invite_members`; otherwise it
-//! can list only its own user's invitations.
+//! email addresses. For a team, a client needs `$read_members` and `$invite_members`. Without a
+//! team, a client can list only the invitations of its user.
 
 use api::http::TableAction::{BatchGetItem, GetItem, Query};
 use api::http::{Json, Route};
@@ -40,12 +40,13 @@ pub const ROUTE: Route = Route::get("teams-invitation-list", "/api/v1/team-invit
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct InvitationsQuery {
-    /// Either this or `user_id` is required.
+    /// Either `team_id` or `user_id` is required.
     team_id: Option<TeamId>,
-    /// A user's id, or `me`. Either this or `team_id` is required.
+    /// A user's id, or `me`. Either `user_id` or `team_id` is required.
     user_id: Option<UserRef>,
-    /// 1 to 500. Default: 500. A page may have fewer than `limit` invitations, because those that
-    /// are no longer valid are left out; a page also ends when its teams and senders reach 2 MB.
+    /// 1 to 500. Default: 500. A page may contain fewer than `limit` invitations, because
+    /// invitations that are no longer valid are left out. A page also ends when the size of its
+    /// teams and senders reaches 2 MB.
     limit: Option<Limit<500, 500>>,
     /// The `next_cursor` of the previous page.
     cursor: Option<String>,
@@ -61,7 +62,7 @@ pub struct TeamInvitation {
     expires_at_millis: i64,
 }
 
-/// Invitations with their teams, and the last id before the next page.
+/// The invitations with their teams, and the last id before the next page.
 type InvitationsPage = (Vec<(Invitation, Team)>, Option<InvitationId>);
 
 pub async fn handle(
@@ -96,14 +97,13 @@ pub async fn handle(
 
 async fn to_team(access: &Access<Client>, team: TeamId, after: Option<InvitationId>, limit: usize) -> Result<InvitationsPage, Error> {
     let needed = [System::ReadMembers, System::InviteMembers];
-    // The invitations are read during the permission check, but the result of the check is
-    // evaluated first.
+    // The invitations are read during the permission check, but only used if the check succeeds.
     let entering = enter(&access.prefetched, access, team, &[], &needed);
     let (entered, invitations) = tokio::join!(entering, access.app.store.invitations_to(&access.project.id, team, after, limit));
     let team = entered?.row.team;
     let (invitations, more) = invitations?;
     let next = invitations.last().map(|invitation| invitation.id).filter(|_| more);
-    // Otherwise, each invitation on the page would contain a copy of the team's metadata.
+    // If the team contained its metadata, each invitation on the page would repeat it.
     let named = Team::new(team.id, team.display_name, team.created_at);
     Ok((invitations.into_iter().map(|invitation| (invitation, named.clone())).collect(), next))
 }

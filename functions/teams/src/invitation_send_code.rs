@@ -40,7 +40,8 @@ guarded_body! {
     pub struct SendInvitation {
         team_id: TeamId,
         email: Email,
-        /// The base of the link in the email. The query parameter `code` is added to it.
+        /// The URL to which the link in the email leads. The parameter `code` is added to the query
+        /// of this URL.
         callback_url: RedirectUrl,
     }
 }
@@ -63,7 +64,7 @@ pub async fn handle(
     let team = &entered.row.team;
     let check = match &access.user {
         Some(user) => Check::for_email(&access, &user.row.user),
-        // Only servers and administrators can send invitations without a user.
+        // Only servers and administrators can send invitations without a signed-in user.
         None => Check::none(&app, &access.project, &access.place),
     };
     let admitted = check.admit(body.presented()).await?;
@@ -75,8 +76,8 @@ pub async fn handle(
     Ok(Json(SentInvitation { success: true, id }))
 }
 
-/// Writes the invitation. If the team has no room for it, expired invitations are removed from the
-/// count, which happens nowhere else.
+/// Writes the invitation. If the team has no room for the invitation, expired invitations are
+/// removed from the count. This happens only here.
 async fn send(app: &App, project: &ProjectId, team: TeamId, writes: Vec<Write>) -> Result<(), Error> {
     let is_full = |error: &store::Error| matches!(error, store::Error::Conflict(conflict) if conflict.is_of(Label::Count));
     let full = || Error::from(KnownError::TooManyInvitations { max: Quota::Invitations.max() });

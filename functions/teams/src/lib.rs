@@ -1,4 +1,4 @@
-//! Teams, their members and invitations, and the permissions in teams and in the whole project.
+//! Teams with their members and invitations, and permissions in teams and in the whole project.
 
 pub mod invitation_accept;
 pub mod invitation_accept_by_id;

@@ -1,5 +1,5 @@
-//! `GET /api/v1/team-member-profiles`: lists the names and pictures of a team's members in that
-//! team, page by page. A client needs `$read_members` for profiles of other users.
+//! `GET /api/v1/team-member-profiles`: lists the names and pictures that a team's members have in
+//! the team, page by page. A client needs `$read_members` to list the profiles of other users.
 
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};
@@ -33,9 +33,10 @@ pub const ROUTE: Route = Route::get("teams-member-profile-list", "/api/v1/team-m
 #[deserr(deny_unknown_fields)]
 pub struct MemberProfilesQuery {
     team_id: TeamId,
-    /// Only the profile of this user, an id or `me`.
+    /// Selects the profile of one user, by the user's id or `me`.
     user_id: Option<UserRef>,
-    /// 1 to 1,000. Default: 1,000. A page also ends at 1 MB, or when the members' users reach 2 MB.
+    /// 1 to 1,000. Default: 1,000. A page also ends when it reaches 1 MB, or when the user items of
+    /// its members reach 2 MB.
     limit: Option<Limit<1000, 1000>>,
     /// The `next_cursor` of the previous page.
     cursor: Option<String>,
@@ -55,7 +56,7 @@ pub async fn handle(
     let after = cursors.position(query.cursor.as_deref())?;
     let others: Vec<UserId> = user.into_iter().collect();
     let entering = enter(&access.prefetched, &access, team, &others, needed);
-    // The page is read during the permission check, but the result of the check is evaluated first.
+    // The page is read during the permission check, but only used if the check succeeds.
     let page = async {
         match user {
             Some(_) => Ok((Vec::new(), false)),
@@ -71,7 +72,7 @@ pub async fn handle(
     let (mut items, covered) = views(&access, &entered.row.team, &members).await?;
     let more = more || covered < members.len();
     members.truncate(covered);
-    // Members whose users were deleted have no view.
+    // Members whose users were deleted are not shown.
     let count = page::fitting(&items);
     let cut = items.get(count.saturating_sub(1)).filter(|_| count < items.len()).map(user_of);
     items.truncate(count);

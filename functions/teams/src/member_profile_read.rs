@@ -1,5 +1,5 @@
 //! `GET /api/v1/team-member-profiles/{team_id}/{user_id}`: returns a team member's name and picture
-//! in the team. A client needs `$read_members` for other users' profiles.
+//! in the team. A client needs `$read_members` to read the profiles of other users.
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, NamedItem, Route};

@@ -1,5 +1,5 @@
 //! `PATCH /api/v1/team-member-profiles/{team_id}/{user_id}`: changes a team member's name and
-//! picture in the team. A client can change only its own user's profile.
+//! picture in the team. A client can change only the profile of its user.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, NamedItem, Route};

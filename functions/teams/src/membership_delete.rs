@@ -1,6 +1,6 @@
 //! `DELETE /api/v1/team-memberships/{team_id}/{user_id}`: removes a user from a team. A client's
-//! own user may leave, unless the team owns projects and has no other members. To remove others, a
-//! client needs `$remove_members`.
+//! user may leave the team, unless the team owns projects and has no other members. To remove other
+//! users, a client needs `$remove_members`.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, Query, UpdateItem};
 use api::http::{Json, NamedItem, Route};
@@ -40,8 +40,8 @@ pub async fn handle(
             if app.store.is_last_owner(project, team, user).await? {
                 return Err(KnownError::TeamOwnsProjects { team_id: team.to_string() }.into());
             }
-            // If the last two members leave at the same time, one of them is rejected as the last
-            // member.
+            // If the last two members leave at the same time, one of the two requests is rejected,
+            // because its user is then the last member.
             writes.push(team::leave(project, &entered.row));
         }
         app.store.transact(writes).await?;

@@ -1,5 +1,5 @@
 //! `GET /api/v1/team-permission-definitions`: lists the team permissions, each with the permissions
-//! it contains.
+//! that it contains.
 
 use api::http::Route;
 use api::http::TableAction::BatchGetItem;

@@ -1,5 +1,5 @@
 //! `POST /api/v1/team-permissions/{team_id}/{user_id}/{permission_id}`: grants a permission to a
-//! member of a team. Requires server access. Granting it again changes nothing.
+//! member of a team. Requires server access. Granting a permission again changes nothing.
 
 use api::http::TableAction::{BatchGetItem, UpdateItem};
 use api::http::{CreatedJson, NamedItem, Route};

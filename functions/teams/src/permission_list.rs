@@ -1,5 +1,5 @@
 //! `GET /api/v1/team-permissions`: lists the permissions of a user in all teams, of all members of
-//! a team, or of a user in one team. A client can list only its own user's permissions.
+//! a team, or of a user in one team. A client can list only the permissions of its user.
 
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, NamedItem, Route};
@@ -33,21 +33,22 @@ pub const ROUTE: Route = Route::get("teams-permission-list", "/api/v1/team-permi
 #[deserr(deny_unknown_fields)]
 pub struct TeamPermissionsQuery {
     team_id: Option<TeamId>,
-    /// A user's id, or `me`. Required with client access; with server access, this or `team_id` is
-    /// required.
+    /// A user's id, or `me`. Required with client access. With server access, either `user_id` or
+    /// `team_id` is required.
     user_id: Option<UserRef>,
     /// Only this permission.
     permission_id: Option<PermissionId>,
     /// Whether to include contained permissions. Default: `false`.
     recursive: Flag,
-    /// Members or, for a user, teams per page, 1 to 10,000. Default: 10,000. A page also ends at
-    /// 1,000 of them, at 1 MB, or when the teams reach 2 MB.
+    /// The number of members per page, from 1 to 10,000. For a user, it is the number of teams per
+    /// page. Default: 10,000. A page also ends after 1,000 members or teams, when it reaches 1 MB,
+    /// or when its teams reach 2 MB.
     limit: Option<Limit<10_000, 10_000>>,
     /// The `next_cursor` of the previous page.
     cursor: Option<String>,
 }
 
-/// Number of members read for one page.
+/// The number of members that are read for one page.
 const AT_ONCE: usize = 1000;
 
 pub async fn handle(
@@ -91,8 +92,9 @@ pub async fn handle(
     }
 }
 
-/// The permissions of the first members, as many as fit on a page, and the position of the last one
-/// if there are more; `next` is the position of the last member read, if there are more to read.
+/// The permissions of as many members as fit on a page. If there are more members, also returns the
+/// position of the last of these members. If there are more members to read, `next` is the position
+/// of the last member that was read.
 fn fit<P: Copy>(
     members: impl Iterator<Item = (P, MemberRow)>,
     next: Option<P>,

@@ -1,6 +1,6 @@
-//! `DELETE /api/v1/team-permissions/{team_id}/{user_id}/{permission_id}`: revokes a permission
-//! granted directly to a team member. To revoke a contained permission, revoke the one that
-//! contains it. Requires server access.
+//! `DELETE /api/v1/team-permissions/{team_id}/{user_id}/{permission_id}`: revokes a permission that
+//! was granted directly to a team member. To revoke a contained permission, revoke the permission
+//! that contains it. Requires server access.
 
 use api::http::TableAction::{BatchGetItem, UpdateItem};
 use api::http::{Json, NamedItem, Route};

@@ -1,5 +1,5 @@
 //! `GET /api/v1/project-permission-definitions`: lists the project permissions, each with the
-//! permissions it contains.
+//! permissions that it contains.
 
 use api::http::Route;
 use api::http::TableAction::BatchGetItem;

@@ -1,5 +1,5 @@
 //! `POST /api/v1/project-permissions/{user_id}/{permission_id}`: grants a project permission to a
-//! user. Requires server access. Granting it again changes nothing.
+//! user. Requires server access. Granting a permission again changes nothing.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
 //! `GET /api/v1/project-permissions`: lists the project permissions of a user. A client can list
-//! only its own user's permissions.
+//! only the permissions of its user.
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, NamedItem, Route};

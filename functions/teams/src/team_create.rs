@@ -48,8 +48,8 @@ pub async fn handle(
     let mut writes = Vec::new();
     match creator {
         Some(user) => {
-            // The user is needed because the member item contains the user's sign-up time, which
-            // sorts lists.
+            // The user is needed because the member item contains the user's sign-up time, and
+            // lists are sorted by this time.
             let known = access.user.as_ref().map(|current| &current.row.user).filter(|own| own.id == user);
             let user = match known {
                 Some(own) => own.clone(),
@@ -87,7 +87,7 @@ fn creator(access: &Access<Client>, given: Option<UserRef>) -> Result<Option<Use
     if !access.project.config.client_team_creation_enabled {
         return Err(KnownError::TeamCreationNotEnabled);
     }
-    // For a client, the default is its own user, because nobody could access a team without
+    // For a client, the default is the client's user, because nobody could access a team without
     // members.
     given.map_or(Ok(own), |user| access.user_id(user)).map(Some)
 }

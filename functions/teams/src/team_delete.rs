@@ -1,9 +1,9 @@
 //! `DELETE /api/v1/teams/{team_id}`: deletes a team with all its memberships. A client needs
 //! `$delete_team`. A team that owns projects is not deleted.
 //!
-//! A very large team disappears immediately, but deleting its memberships takes longer. The
-//! response is then a 503 that asks the caller to repeat the request. If nobody does, a worker
-//! completes the deletion.
+//! A very large team disappears immediately, but its memberships take longer to delete. The
+//! response then has the status 503 and asks the caller to repeat the request. If nobody repeats
+//! the request, a worker completes the deletion.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Json, Route};
@@ -44,7 +44,7 @@ pub async fn handle(
     };
     let (member, doomed) = tokio::try_join!(member, app.store.doomed(&project.id, team))?;
     if let Some(own) = own {
-        // The permission is checked even if the team is not found: after an interrupted deletion,
+        // The permission is checked even if the team is not found. After an interrupted deletion,
         // the team is hidden, but its deletion can still be completed.
         require(project, team, own, member.as_ref().map(|member| &member.grants), System::DeleteTeam)?;
     }

@@ -1,8 +1,8 @@
 //! `GET /api/v1/projects/{project_id}/teams/{team_id}/images/{digest}`: returns an uploaded picture
-//! of a team or one of its members.
+//! of a team or of a team member.
 //!
-//! No credentials are needed: as with users' pictures, only callers who could read the team or the
-//! member know the URL.
+//! No credentials are needed. Only callers who could read the team or the member know the URL. The
+//! same applies to pictures of users.
 
 use api::http::Route;
 use api::http::TableAction::GetItem;

@@ -1,5 +1,5 @@
-//! `GET /api/v1/teams`: lists a user's teams page by page, by default in the order of joining. For
-//! servers, also lists all teams, by creation time.
+//! `GET /api/v1/teams`: lists a user's teams page by page. By default, the order is the order in
+//! which the user joined them. Servers can also list all teams, sorted by creation time.
 
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};
@@ -29,18 +29,19 @@ pub const ROUTE: Route = Route::get("teams-team-list", "/api/v1/teams")
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct TeamsQuery {
-    /// A user's id, or `me`. Required with client access. The teams are in the order of joining,
-    /// unless `order_by` is set.
+    /// A user's id, or `me`. Required with client access. The teams are in the order in which the
+    /// user joined them, unless `order_by` is set.
     user_id: Option<UserRef>,
-    /// 1 to 10,000. Default: 10,000. A page also ends at 1 MB.
+    /// 1 to 10,000. Default: 10,000. A page also ends when it reaches 1 MB.
     limit: Option<Limit<10_000, 10_000>>,
     /// The `next_cursor` of the previous page.
     cursor: Option<String>,
     order_by: Option<TeamOrder>,
-    /// Whether to list the newest first. Default: `false`.
+    /// Whether to list the newest teams first. Default: `false`.
     desc: Flag,
-    /// Only teams with this text in their name, ignoring case, or the team with this id. A page of
-    /// search results may have fewer than `limit` teams even if more pages follow.
+    /// Selects teams whose name contains this text, and the team with this id. Upper and lower case
+    /// are not distinguished. A page of search results may contain fewer than `limit` teams even if
+    /// more pages follow.
     query: Option<String>,
 }
 
@@ -52,7 +53,8 @@ pub enum TeamOrder {
     CreatedAt,
 }
 
-/// Number of teams that a search reads at once; it reads up to three times as many per page.
+/// The number of teams that a search reads at once. A search reads up to three times as many teams
+/// per page.
 const SEARCHED: usize = 1000;
 
 pub async fn handle(access: Access<Client>, Input { query, .. }: Input<IgnoredBody, TeamsQuery>) -> Result<Json<List<TeamView>>, Error> {
@@ -65,7 +67,7 @@ pub async fn handle(access: Access<Client>, Input { query, .. }: Input<IgnoredBo
     }
 }
 
-/// Whether a team has this id, or these words in its name.
+/// Whether a team has this id, or a name that contains these words.
 fn has(id: TeamId, name: &str, words: Option<&str>) -> bool {
     words.is_none_or(|words| name.to_lowercase().contains(&words.to_lowercase()) || TeamId::parse(words) == Ok(id))
 }

@@ -1,6 +1,6 @@
-//! `POST /api/v1/contact-channels`: adds an email address to a user. A sign-in address added by a
-//! client works once it is verified; if several users add the same address, the first to verify it
-//! gets it. An address added by a server works immediately.
+//! `POST /api/v1/contact-channels`: adds an email address to a user. A sign-in address that a
+//! client adds takes effect when it is verified. If several users add the same address, it belongs
+//! to the first user who verifies it. An address that a server adds takes effect immediately.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use api::http::{CreatedJson, NamedItem, Route};
@@ -37,17 +37,19 @@ pub struct CreateContactChannel {
     /// A user's id, or `me`.
     #[schema(value_type = String)]
     user_id: UserRef,
-    /// With server access, the domain can be any host name, such as `localhost`.
+    /// If a server sets the address, its domain can be any host name, such as `localhost`.
     value: AnyEmail,
     #[deserr(rename = "type")]
     #[schema(rename = "type")]
     _type: ChannelType,
-    /// Whether the user can sign in with the email address; in a project, only one user can. With
-    /// client access, this takes effect once the address is verified.
+    /// Whether the user can sign in with the email address. In a project, only one user can sign in
+    /// with an address. If a client sets this field, the setting takes effect once the address is
+    /// verified.
     used_for_auth: bool,
-    /// Whether the channel becomes the primary one. The previous one becomes an ordinary channel.
+    /// Whether the channel becomes the primary channel. The previous primary channel becomes an
+    /// ordinary channel.
     is_primary: Option<bool>,
-    /// Whether the address is verified. Can be set only with server access.
+    /// Whether the address is verified. Only servers can set it.
     is_verified: Option<bool>,
 }
 

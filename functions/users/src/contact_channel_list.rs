@@ -23,9 +23,10 @@ pub const ROUTE: Route = Route::get("users-contact-channel-list", "/api/v1/conta
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct ChannelsQuery {
-    /// A user's id, or `me`. Required: the channels of all users cannot be listed.
+    /// A user's id, or `me`. The parameter is required, because the channels of all users cannot be
+    /// listed.
     user_id: Option<UserRef>,
-    /// Only the channel with this id.
+    /// Selects the channel with this id.
     contact_channel_id: Option<ChannelId>,
 }
 

@@ -1,6 +1,6 @@
 //! `POST /api/v1/contact-channels/release-link`: removes an email address from an account that
-//! someone else created with it. The form on the page behind the "This wasn't me" link of a
-//! verification email is posted here.
+//! another person created with it. Receives the form on the page behind the "This wasn't me" link
+//! of a verification email.
 //!
 //! The link works even if the address was verified or the account has changed in the meantime. The
 //! address is not removed if the account no longer exists, no longer has the address, or now
@@ -47,15 +47,15 @@ pub async fn handle(State(app): State<App>, caller: Caller, Input { query, .. }:
     let (Some(row), Some(project)) = (row, project) else { return Ok(nothing_to_release()) };
     record::on(&project.project);
     let released = change_read(&app, &link.project_id, row, gone.clone(), |user| {
-        // The user may have replaced the email address.
+        // The user may have replaced the email address since the email was sent.
         let before = user.clone();
         if user.channel(*channel_id).is_none_or(|channel| channel.value != *email) || !user.release(*channel_id) {
             return Err(gone.clone().into());
         }
         let mut writes = vec![link::redeem::<Release>(&query.code)];
-        // If none of the user's addresses is verified, only one would be notified, usually the one
-        // being removed. The notice omits the place: the account's creator must not learn where the
-        // link was followed.
+        // If all of the user's addresses were unverified, only one of them would be notified. This
+        // would usually be the address that is removed. The notice omits the place, because the
+        // account's creator must not learn where the link was followed.
         if user.channels.iter().any(|channel| channel.is_verified) {
             writes.extend(notice::about_change(&app, &project.project, None, &before, user)?);
         }

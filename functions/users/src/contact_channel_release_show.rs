@@ -1,5 +1,5 @@
 //! `GET /api/v1/contact-channels/release-link`: shows the page behind the "This wasn't me" link of
-//! a verification email. It changes nothing, because mail scanners follow links.
+//! a verification email. The request changes nothing, because mail scanners follow links.
 
 use api::http::Route;
 use api::http::TableAction::GetItem;

@@ -35,7 +35,8 @@ pub const ROUTE: Route =
 
 guarded_body! {
     pub struct SendVerificationCode {
-        /// The base of the link in the email. The query parameter `code` is added to it.
+        /// The URL to which the link in the email leads. The parameter `code` is added to the query
+        /// of this URL.
         callback_url: RedirectUrl,
     }
 }

@@ -1,6 +1,6 @@
 //! `POST /api/v1/contact-channels/send-verification-code`: emails the signed-in user a code that
-//! verifies the user's primary email address. For SDKs that know the address, but not the id of its
-//! channel.
+//! verifies the user's primary email address. This operation is for SDKs that know the address but
+//! not the id of its channel.
 
 use api::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
 use api::http::{Admission, Json, Route};
@@ -32,7 +32,8 @@ pub const ROUTE: Route = Route::post("users-contact-channel-send-own-code", "/ap
 guarded_body! {
     pub struct SendOwnVerificationCode {
         email: Email,
-        /// The base of the link in the email. The query parameter `code` is added to it.
+        /// The URL to which the link in the email leads. The parameter `code` is added to the query
+        /// of this URL.
         callback_url: RedirectUrl,
     }
 }

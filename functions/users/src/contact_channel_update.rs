@@ -1,5 +1,5 @@
 //! `PATCH /api/v1/contact-channels/{user_id}/{contact_channel_id}`: updates a contact channel. A
-//! new email address has to be verified, unless a server sets `is_verified`.
+//! new email address must be verified, unless a server sets `is_verified`.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, NamedItem, Route};
@@ -33,17 +33,18 @@ pub const ROUTE: Route = Route::patch("users-contact-channel-update", "/api/v1/c
 
 guarded_body! {
     pub struct UpdateContactChannel {
-        /// A new email address is unverified until a code sent to it is redeemed, unless a server
-        /// sets `is_verified`. With server access, the domain can be any host name, such as
-        /// `localhost`.
+        /// A new email address is unverified until the code sent to it is redeemed, unless a server
+        /// sets `is_verified`. If a server sets the address, its domain can be any host name, such
+        /// as `localhost`.
         value: Option<AnyEmail>,
         #[deserr(rename = "type")]
         #[schema(rename = "type")]
         _type: Option<ChannelType>,
         used_for_auth: Option<bool>,
-        /// `true`: the channel becomes the primary one. `false`: it is not the primary channel.
+        /// With `true`, the channel becomes the primary channel. With `false`, the channel becomes
+        /// or stays an ordinary channel.
         is_primary: Option<bool>,
-        /// Whether the address is verified. Can be set only with server access.
+        /// Whether the address is verified. Only servers can set it.
         is_verified: Option<bool>,
     }
 }
@@ -58,10 +59,10 @@ pub async fn handle(
     let (user_id, id) = (access.user_id(path.user_id)?, path.contact_channel_id);
     let missing = KnownError::ContactChannelNotFound;
     let row = read(&access, user_id).await?.ok_or_else(|| missing.clone())?;
-    // Replacing an unverified sign-in address is limited like a sign-up, and needs a bot challenge.
-    // If it was the only one, the response reveals whether the new address has an account, the new
-    // address can be used to sign in immediately, and from then on, anyone can have password resets
-    // emailed to it.
+    // Replacing an unverified sign-in address is limited like a sign-up, and requires a bot
+    // challenge. If the old address was the user's only address, the response reveals whether the
+    // new address has an account. The user can also sign in with the new address immediately. From
+    // then on, anyone can have password resets emailed to the new address.
     let channel = row.user.channel(id).ok_or(KnownError::ContactChannelNotFound)?;
     let is_new = body.value.as_ref().is_some_and(|value| value.0 != channel.value) && channel.signs_in() && !channel.is_verified;
     if is_new {

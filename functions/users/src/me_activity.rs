@@ -1,8 +1,8 @@
-//! `GET /api/v1/users/me/activity`: lists what happened to the account of the signed-in user,
-//! newest first, page by page. A page may be short or empty even if more pages follow.
+//! `GET /api/v1/users/me/activity`: lists the events of the signed-in user's account, newest first,
+//! page by page. A page may be short or empty even if more pages follow.
 //!
-//! Users see what happened, when, and from where. If an administrator or a server made a change,
-//! they see neither which one nor from where.
+//! Users see which events occurred, when, and from where. If an administrator or a server made the
+//! change, users do not see who made it and from where it was made.
 
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};
@@ -47,8 +47,8 @@ pub async fn handle(access: Access<Client>, Input { query, .. }: Input<IgnoredBo
         read: limit + 1,
         now: access.app.clock.now(),
     };
-    // Each entry names its user, so the result of the index is checked. Entries without events, for
-    // example about changed metadata, are of no interest to the user.
+    // The entries come from an index, so the user in each entry is checked again. Entries without
+    // events, for example about changed metadata, are not relevant to the user.
     let tells = |entry: &Entry| entry.user_id == Some(user) && !entry.events.is_empty();
     let page = access.app.store.trail(project, listing, tells).await?;
     let next_cursor = cursors.next(page.next.as_ref())?;

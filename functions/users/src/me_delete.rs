@@ -1,5 +1,5 @@
-//! `DELETE /api/v1/users/me`: deletes the signed-in user. With client access, the project must
-//! allow it, and may require a recent sign-in.
+//! `DELETE /api/v1/users/me`: deletes the signed-in user. If a client sends the request, the
+//! project must permit it, and may require a recent sign-in.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, Query};
 use api::http::{Json, Route};
@@ -22,8 +22,8 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, _: Input) ->
     if access.level == Level::Client && !access.project.config.client_user_deletion_enabled {
         return Err(KnownError::UserDeletionNotEnabled.into());
     }
-    // Otherwise, someone who stole an old session could not change how the user signs in, but could
-    // delete the account.
+    // Without this check, someone who stole an old session could delete the account, although such
+    // a session does not permit changing how the user signs in.
     access.check_fresh()?;
     if access.level == Level::Client {
         for counter in ended_codes(&app, user) {

@@ -1,5 +1,5 @@
 //! `PATCH /api/v1/users/me`: updates the signed-in user. A client can set only the fields that
-//! users control; a server can set all fields.
+//! users control. A server can set all fields.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};

@@ -1,8 +1,8 @@
 //! `POST /api/v1/internal/onboarding/preview-affected-users`: lists the users whom a change of the
 //! onboarding settings would restrict. Nothing is changed.
 //!
-//! A request examines a limited number of users. If there are more, the response has a cursor. The
-//! counts of all pages add up to the number of affected users.
+//! A request examines only a limited number of users. If there are more users, the response
+//! contains a cursor. The counts of all pages add up to the number of affected users.
 
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};
@@ -28,15 +28,15 @@ pub const ROUTE: Route = Route::post("users-onboarding-preview", "/api/v1/intern
     .table(&[BatchGetItem, Query])
     .errors(&[ErrorCode::InvalidCursor]);
 
-/// Maximum number of affected users counted by one request, which examines up to three times as
-/// many.
+/// The maximum number of affected users that one request counts. A request examines up to three
+/// times as many users.
 const COUNTED: usize = 1000;
 
 #[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct PreviewQuery {
-    /// How many affected users to list: 1 to 100. Default: 10.
+    /// The number of affected users to list, from 1 to 100. Default: 10.
     limit: Option<Limit<10, 100>>,
     /// The `next_cursor` of the previous response.
     cursor: Option<String>,
@@ -62,7 +62,7 @@ pub struct PreviewedOnboarding {
 pub struct AffectedUsers {
     /// The first of the affected users, oldest first.
     affected_users: Vec<AffectedUser>,
-    /// How many of the examined users are affected.
+    /// The number of examined users who are affected.
     total_affected_count: usize,
     pagination: Pagination,
 }

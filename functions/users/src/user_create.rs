@@ -40,6 +40,6 @@ pub async fn handle(
     let mut with = new.apply(&app, &access.project, &mut user)?;
     with.0.extend(welcome(&app, &access.project, &mut user)?);
     create(&app, &access.project.id, &user, with).await?;
-    // The user's personal team is only in later responses.
+    // The user's personal team appears only in later responses.
     Ok(CreatedJson(ServerUser::of(&user, user.signed_up_at, &access.project.config, None)))
 }

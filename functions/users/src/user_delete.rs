@@ -1,5 +1,5 @@
 //! `DELETE /api/v1/users/{user_id}`: deletes a user. Requires server access. All sessions of the
-//! user end, and other users can use the email addresses and linked accounts immediately.
+//! user end. Other users can use the email addresses and linked accounts immediately.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, Query};
 use api::http::{Json, Route};

@@ -1,9 +1,9 @@
-//! `GET /api/v1/projects/{project_id}/users/{user_id}/images/{digest}`: returns a picture uploaded
-//! by a user, for `<img>`.
+//! `GET /api/v1/projects/{project_id}/users/{user_id}/images/{digest}`: returns a picture that a
+//! user has uploaded, for `<img>`.
 //!
-//! No credentials are needed: only callers who could read the user know the URL. The URL contains
-//! the digest of the image, so the response can be cached. A new picture has a new URL, and the old
-//! one is deleted.
+//! No credentials are needed, because only callers who could read the user know the URL. The URL
+//! contains the digest of the image, so the response can be cached. A new picture gets a new URL,
+//! and the old picture is deleted.
 
 use api::http::Route;
 use api::http::TableAction::GetItem;

@@ -1,11 +1,11 @@
-//! `GET /api/v1/users`: lists the users of the project by time of sign-up or last activity, page by
-//! page.
+//! `GET /api/v1/users`: lists the users of the project page by page, sorted by time of sign-up or
+//! by last activity.
 //!
-//! `starts_with` uses an index of the beginnings of names and addresses, so it is fast however many
-//! users there are. A `query` may match in the middle of a word, where an index is no help: the
-//! search scans the list, a limited number of users per page. `starts_with` also scans until the
-//! project's index contains all users. A page of a scan may be short or empty and still have a
-//! `next_cursor`; following the cursors finds every match.
+//! `starts_with` uses an index of the beginnings of names and addresses, so it is fast for any
+//! number of users. A `query` may match in the middle of a word, where an index does not help. The
+//! search therefore scans the list, and examines a limited number of users for each page.
+//! `starts_with` also scans the list until the project's index contains all users. A page of a scan
+//! may be short or empty and still have a `next_cursor`. Following the cursors finds every match.
 
 use std::collections::BTreeSet;
 
@@ -46,22 +46,23 @@ pub struct ListQuery {
     limit: Option<Limit<100, 200>>,
     /// The `next_cursor` of the previous page.
     cursor: Option<String>,
-    /// Default: `signed_up_at`. `last_active_at` cannot be combined with `team_id`; users who
+    /// Default: `signed_up_at`. `last_active_at` cannot be combined with `team_id`. Users who
     /// become active between two requests may be listed twice or not at all.
     order_by: Option<UserOrder>,
-    /// Whether to list the latest first. Default: `false`.
+    /// Whether to list the latest users first. Default: `false`.
     desc: Option<Param<bool>>,
-    /// Only users with each word of this text in their display name or email addresses, ignoring
-    /// case and accents, or the user with this id. A page of search results may have fewer than
-    /// `limit` users even if more pages follow.
+    /// Selects users whose display name or email addresses contain each word of this text, and the
+    /// user with this id. Case and accents are ignored. A page of search results may contain fewer
+    /// than `limit` users even if more pages follow.
     query: Option<String>,
-    /// Only users with a primary or sign-in email address that begins with this text, with a
-    /// display name that contains it at the start of one of its first three words (ignoring case
-    /// and accents), or with this id. The words of the text can be in any order. The users are
-    /// sorted by these addresses and words or, until all users are in the index, by sign-up. Cannot
-    /// be combined with `query`, `order_by`, `desc` or `team_id`.
+    /// Selects users with a primary or sign-in email address that begins with this text. Also
+    /// selects users with this id, and users whose display name has this text at the beginning of
+    /// one of its first three words. Case and accents are ignored. The text may contain several
+    /// words in any order. The users are sorted by these addresses and words. Until the index
+    /// contains all users, they are sorted by sign-up time. The parameter cannot be combined with
+    /// `query`, `order_by`, `desc` or `team_id`.
     starts_with: Option<String>,
-    /// Only members of this team.
+    /// Selects the members of this team.
     team_id: Option<TeamId>,
     /// Whether to include restricted users. Default: `false`.
     include_restricted: Flag,
@@ -71,9 +72,11 @@ pub struct ListQuery {
     only_anonymous: Flag,
 }
 
-/// Number of users read at once by a search, which reads up to three times as many per page.
+/// The number of users that a search reads at once. A search reads up to three times as many users
+/// per page.
 const SEARCHED: usize = 1000;
-/// Number of matches that a page of the index reads beyond one and a quarter times its limit.
+/// The number of matches that a page of the index reads in addition to one and a quarter times the
+/// page's limit.
 const REPEATED: usize = 10;
 
 pub async fn handle(
@@ -100,7 +103,7 @@ pub async fn handle(
     let is_scan = filter.words.is_some() || filter.beginning.is_some() && !is_indexed;
     let read = match (is_scan, is_indexed) {
         (true, _) => SEARCHED,
-        // Some matches belong to users already listed for another word.
+        // Some matches belong to users who are already listed for another word.
         (false, true) => limit + limit / 4 + REPEATED,
         (false, false) => limit + 1,
     };
@@ -122,13 +125,14 @@ pub async fn handle(
         if count == items.len() {
             return Ok(Json(Page::new(items, cursors.next(page.next.as_ref())?)));
         }
-        // Users are shown with their selected teams, which may have a lot of metadata, so fewer
-        // users fit on the page. Reading only those users shows where the next page begins.
+        // Users are shown with their selected teams. Teams may have much metadata, so the page may
+        // have room for fewer users than were read. Reading only the users that fit shows where the
+        // next page begins.
         listing.limit = count;
     }
 }
 
-/// Where the users of a list come from.
+/// The source of the users in a list.
 enum Source<'a> {
     Team(TeamId),
     Words(&'a Search),
@@ -187,7 +191,7 @@ fn check(query: &ListQuery, filter: &UserFilter, by_activity: bool) -> Result<()
     Ok(())
 }
 
-/// The user whose id is the search text, if the list may show that user.
+/// The user whose id is the search text, if the list may show this user.
 async fn by_id(app: &App, project: &Project, filter: &UserFilter) -> Result<Option<UserRow>, Error> {
     let Some(id) = filter.id() else { return Ok(None) };
     let row = app.store.user(&project.id, id).await?;

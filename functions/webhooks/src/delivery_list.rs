@@ -1,5 +1,5 @@
-//! `GET /api/v1/internal/webhook-endpoints/{id}/deliveries`: lists the deliveries to an
-//! endpoint in the last 30 days, newest first, each with all its attempts.
+//! `GET /api/v1/internal/webhook-endpoints/{id}/deliveries`: lists the deliveries to an endpoint in
+//! the last 30 days, newest first. Each delivery contains all its attempts.
 
 use api::http::TableAction::{BatchGetItem, GetItem, Query};
 use api::http::{Json, Route};
@@ -25,14 +25,14 @@ pub const ROUTE: Route = Route::get("webhooks-delivery-list", "/api/v1/internal/
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct DeliveriesQuery {
-    /// Only deliveries with this status.
+    /// Selects the deliveries with this status.
     status: Option<DeliveryStatus>,
-    /// Only events of this type.
+    /// Selects the events of this type.
     #[schema(value_type = Option<String>, example = "user.created")]
     event_type: Option<EventType>,
     /// 1 to 100. Default: 50.
     limit: Option<Limit<50, 100>>,
-    /// The `next_cursor` of the previous page. Send it with the same filters.
+    /// The `next_cursor` of the previous page. The cursor must be sent with the same filters.
     cursor: Option<String>,
 }
 

@@ -1,5 +1,5 @@
 //! `POST /api/v1/internal/webhook-endpoints/{id}/deliveries/{delivery_id}/replay`: delivers an
-//! event again. The message keeps its id, so that the receiver recognises the event.
+//! event again. The message keeps its id, so that the receiver recognizes the event.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};

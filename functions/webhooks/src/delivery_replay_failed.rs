@@ -1,6 +1,6 @@
-//! `POST /api/v1/internal/webhook-endpoints/{id}/replay-failed`: replays events since a given time
-//! whose delivery failed after all attempts and has not been replayed; about a thousand per
-//! request, fewer with large bodies.
+//! `POST /api/v1/internal/webhook-endpoints/{id}/replay-failed`: replays events since a given time.
+//! It replays events whose delivery failed after all attempts and that have not been replayed. A
+//! request replays about a thousand events, or fewer if the bodies are large.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Json, Route};
@@ -27,8 +27,8 @@ pub const ROUTE: Route = Route::post("webhooks-delivery-replay-failed", "/api/v1
 #[deserr(deny_unknown_fields)]
 #[schema(as = ReplayFailed)]
 pub struct ReplayRequest {
-    /// Only events since this time, in milliseconds since the epoch. Rounded down to a whole
-    /// second, like the times of events.
+    /// Selects the events since this time, in milliseconds since the epoch. The time is rounded
+    /// down to a whole second, like the times of events.
     #[schema(value_type = i64)]
     since_millis: AtMillis,
 }
@@ -38,7 +38,7 @@ pub struct ReplayRequest {
 pub struct ReplayResult {
     /// The number of replayed events.
     count: usize,
-    /// The `since_millis` to send for the remaining events; `null` if none remain.
+    /// The `since_millis` that must be sent for the remaining events. `null` if no events remain.
     next_since_millis: Option<i64>,
 }
 

@@ -1,5 +1,5 @@
-//! `POST /api/v1/internal/webhook-endpoints`: creates an endpoint. Only this response contains its
-//! secret.
+//! `POST /api/v1/internal/webhook-endpoints`: creates an endpoint. Only this response contains the
+//! endpoint's secret.
 
 use api::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
 use api::http::{CreatedJson, Route};
@@ -23,7 +23,7 @@ pub const ROUTE: Route = Route::post("webhooks-endpoint-create", "/api/v1/intern
 pub struct CreatedEndpoint {
     #[serde(flatten)]
     endpoint: EndpointView,
-    /// Signs the events. It is not shown again.
+    /// Signs the events. The secret is not shown again.
     #[schema(example = "whsec_…")]
     secret: String,
 }

@@ -1,5 +1,5 @@
 //! `DELETE /api/v1/internal/webhook-endpoints/{id}`: deletes an endpoint. Pending deliveries are no
-//! longer attempted; a worker deletes all deliveries of the endpoint.
+//! longer attempted, and a worker deletes all deliveries of the endpoint.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, UpdateItem};
 use api::http::{Json, Route};

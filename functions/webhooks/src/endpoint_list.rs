@@ -21,7 +21,7 @@ pub const ROUTE: Route = Route::get("webhooks-endpoint-list", "/api/v1/internal/
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct EndpointsQuery {
-    /// 1 to 100. Default: 20, the maximum number of endpoints of a project.
+    /// 1 to 100. The default is 20, which is also the maximum number of endpoints of a project.
     limit: Option<Limit<MAX_ENDPOINTS, 100>>,
     /// The `next_cursor` of the previous page.
     cursor: Option<String>,

@@ -1,5 +1,5 @@
-//! `PATCH /api/v1/internal/webhook-endpoints/{id}`: changes an endpoint. Enabling it clears its
-//! record of failures and makes pending deliveries due.
+//! `PATCH /api/v1/internal/webhook-endpoints/{id}`: changes an endpoint. Enabling an endpoint
+//! clears its record of failures, and makes pending deliveries due.
 
 use api::http::TableAction::{BatchGetItem, UpdateItem};
 use api::http::{Json, Route};

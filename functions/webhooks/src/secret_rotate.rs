@@ -1,6 +1,6 @@
 //! `POST /api/v1/internal/webhook-endpoints/{id}/rotate-secret`: replaces the secret of an
-//! endpoint. For a day by default, events are signed with both secrets, so that receivers do not
-//! reject them.
+//! endpoint. For a day by default, events are signed with both the old and the new secret, so that
+//! receivers do not reject them.
 
 use api::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
 use api::http::{Json, Route};
@@ -24,9 +24,10 @@ pub const ROUTE: Route = Route::post("webhooks-secret-rotate", "/api/v1/internal
     .table(&[BatchGetItem, GetItem, UpdateItem])
     .errors(&[ErrorCode::WebhookEndpointNotFound]);
 
-/// How long events are also signed with the previous secret by default, in milliseconds: a day.
+/// The time for which events are also signed with the previous secret by default, in milliseconds.
+/// It is one day.
 const DEFAULT_OVERLAP: u64 = 86_400_000;
-/// The longest time with both signatures, in milliseconds: two days.
+/// The maximum time for which events are signed with both secrets, in milliseconds. It is two days.
 const MAX_OVERLAP: u64 = 172_800_000;
 
 #[wire::optional]
@@ -41,7 +42,7 @@ pub struct RotateSecret {
 
 #[derive(Serialize, ToSchema)]
 pub struct RotatedSecret {
-    /// The new secret. It is not shown again.
+    /// The new secret. The secret is not shown again.
     #[schema(example = "whsec_…")]
     secret: String,
 }

@@ -1,5 +1,5 @@
 //! `POST /api/v1/internal/send-test-webhook`: sends one `endpoint.test` event to an endpoint, and
-//! returns whether the endpoint accepted it. Works for disabled endpoints too.
+//! returns whether the endpoint accepted it. The endpoint may be disabled.
 
 use std::time::Duration;
 
@@ -24,7 +24,8 @@ pub const ROUTE: Route = Route::post("webhooks-test-send", "/api/v1/internal/sen
     .limit(Limit::WebhookTest)
     .table(&[BatchGetItem, GetItem, PutItem]);
 
-/// How long the endpoint may take. The function must record the outcome and end within ten seconds.
+/// The time that the endpoint may take to respond. After this time, the function must still record
+/// the outcome, and end within ten seconds.
 const BUDGET: Duration = Duration::from_secs(7);
 
 #[derive(Deserr, ToSchema)]
@@ -39,7 +40,7 @@ pub struct SendTest {
 pub struct TestEventResult {
     /// Whether the endpoint accepted the event.
     success: bool,
-    /// Why the endpoint did not accept the event; absent if it did.
+    /// The reason why the endpoint did not accept the event. Absent if it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     error_message: Option<String>,
 }

@@ -1,12 +1,12 @@
-//! Expands a broadcast into outbox entries, transaction by transaction.
+//! Expands a broadcast into outbox entries, one transaction after another.
 
 use flows::App;
 use wire::id::{BroadcastId, ProjectId};
 
 use crate::fail_point::reached;
 
-/// Creates about `wanted` more entries, and returns their number. Stops early if another worker was
-/// faster or every recipient has an entry.
+/// Creates about `wanted` more entries, and returns the number of created entries. Stops early if
+/// another worker was faster, or if every recipient has an entry.
 pub(crate) async fn expand(app: &App, project: &ProjectId, id: BroadcastId, wanted: usize) -> Result<usize, store::Error> {
     let mut made = 0;
     while made < wanted {

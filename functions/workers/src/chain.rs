@@ -1,6 +1,6 @@
 //! Adds the links of an audit trail's hash chain ([`model::trail::chain`]). Each step continues
-//! after the last link, whichever worker added it, and thus also covers entries that earlier steps
-//! missed.
+//! after the last link, no matter which worker added this link. It therefore also covers entries
+//! that earlier steps missed.
 
 use std::collections::HashMap;
 
@@ -20,15 +20,16 @@ use wire::id::ProjectId;
 use crate::counting::{FreshEntry, count_active, first_link, note_sign_ins};
 use crate::fail_point::reached;
 
-/// Maximum number of attempts when several workers extend the same chain.
+/// The maximum number of attempts when several workers extend the same chain.
 const MAX_ATTEMPTS: u32 = 5;
 
 /// Links all entries of a project's trail that are not linked yet, counts them in the project's
-/// figures, and returns their number. Entries older than the last link by more than [`OVERLAP`] are
-/// linked only if they are not older than `since`. Does nothing for a deleted project.
+/// figures, and returns their number. Entries that are older than the last link by more than
+/// [`OVERLAP`] are linked only if they are not older than `since`. Does nothing for a deleted
+/// project.
 pub(crate) async fn link(app: &App, project: &ProjectId, since: Option<Timestamp>) -> Result<usize, store::Error> {
     let mut linked = 0;
-    // Continues after links that other workers have added in the meantime.
+    // Each attempt continues after the links that other workers have added in the meantime.
     optimistic!(MAX_ATTEMPTS, |_| { Box::pin(step(app, project, since, &mut linked)).await })?;
     Ok(linked)
 }
@@ -36,7 +37,7 @@ pub(crate) async fn link(app: &App, project: &ProjectId, since: Option<Timestamp
 async fn step(app: &App, project: &ProjectId, since: Option<Timestamp>, linked: &mut usize) -> Result<(), store::Error> {
     let Some(row) = app.store.project(project).await? else { return Ok(()) };
     let (keys, now) = (TrailKeys::new(&app.settings.secret), app.clock.now());
-    // A link after a forged head would make the head look authentic.
+    // Linking to a forged head would make the head look authentic.
     let head = app.store.authentic_head(project, &keys).await?;
     let (known, start) = match &head {
         Some(head) => {
@@ -80,8 +81,8 @@ async fn step(app: &App, project: &ProjectId, since: Option<Timestamp>, linked: 
     Ok(())
 }
 
-/// Whether an entry must be linked: it is new and has not expired, or its count has risen since it
-/// was linked.
+/// Whether an entry must be linked, because it is new and has not expired, or because its count has
+/// risen since the last link.
 fn is_new(entry: &CoveredEntry, covered: Option<&CoveredEntry>, now: Timestamp) -> bool {
     match covered {
         Some(covered) => entry.counts_on(covered),
@@ -89,7 +90,7 @@ fn is_new(entry: &CoveredEntry, covered: Option<&CoveredEntry>, now: Timestamp) 
     }
 }
 
-/// Reports an entry that shows that somebody may have changed a trail: in the log, and as a metric
+/// Reports an entry that suggests that someone has changed a trail, both in the log and as a metric
 /// with an alarm. `gateway audit verify` finds the same entries.
 fn suspect(app: &App, project: &ProjectId, entry: &CoveredEntry, what: &str) {
     tracing::error!(%project, entry = entry.id(), "{what}");
@@ -104,7 +105,7 @@ struct Links<'a> {
     head: Option<Head>,
     now: Timestamp,
     linked: &'a mut usize,
-    /// Whether a link of this step is late, which is reported once.
+    /// Whether a link of this step was late. A late link is reported only once.
     is_late: bool,
 }
 
@@ -112,7 +113,7 @@ impl Links<'_> {
     async fn add(&mut self, day: Date, mut entries: Vec<FreshEntry>) -> Result<(), store::Error> {
         let noted = note_sign_ins(self.app, self.project, &entries).await;
         match noted.and(count_active(self.app, self.project, &entries).await) {
-            // A permanent error must not keep entries from being linked.
+            // A permanent error must not prevent the entries from being linked.
             Err(error @ (Error::Corrupt(_) | Error::Refused(_) | Error::TooMuch(_))) => {
                 tracing::error!(%error, project = %self.project, "the activity of users was not counted, or not noted in full");
             }
@@ -128,16 +129,17 @@ impl Links<'_> {
             let head = self.app.store.add_link(&chain, link, self.head.as_ref(), &counters).await?;
             reached("linked", entries.len());
             *self.linked += entries.len();
-            // The log is not in the table, so write access to the table is not enough to change it.
+            // The log is not in the table, so write access to the table does not permit changing
+            // the log.
             tracing::info!(project = %self.project, link = head.number, digest = %head.digest, entries = entries.len(), "linked the trail");
             self.head = Some(head);
         }
         Ok(())
     }
 
-    /// Reports a link to entries that should have been linked long ago. They are linked anyway,
-    /// because the worker may simply not have run; the time in the link shows the delay as long as
-    /// the link exists.
+    /// Reports a link to entries that should have been linked much earlier. These entries are still
+    /// linked, because the reason may only be that no worker ran. As long as the link exists, the
+    /// time in it shows the delay.
     fn note_lateness(&mut self, link: &Link) {
         if self.is_late || !link.is_late(self.now) {
             return;

@@ -1,5 +1,5 @@
-//! Renders outbox entries from their sources, the project's template and theme, if any, and the
-//! unsubscribe link of the email's category.
+//! Renders outbox entries. The inputs are the entries' sources, the template and theme of the
+//! project, if any, and the unsubscribe link of the email's category.
 
 use std::collections::{HashMap, HashSet};
 
@@ -28,19 +28,20 @@ use wire::id::{DocumentId, EmailId, ProjectId};
 
 use crate::parties::Parties;
 
-/// Number of keys in one batch read.
+/// The number of keys in one batch read.
 const READS: usize = 100;
 
-/// The result of rendering an email, successful or not, to store in its entry.
+/// The result of rendering an email, which may have failed. The result is stored in the email's
+/// entry.
 pub(crate) struct RenderedEntry {
-    /// The entry with the sources used, which can be inspected and edited.
+    /// The entry with the sources that were used. The sources can be inspected and edited.
     pub(crate) entry: OutboxEntry,
     pub(crate) rendering: Rendering,
     pub(crate) unsubscribe_url: Option<String>,
 }
 
-/// An email for its recipient: unlike the stored bodies, it contains the codes and the unsubscribe
-/// link.
+/// An email in the form in which its recipient gets it. Unlike the stored bodies, the email
+/// contains the codes and the unsubscribe link.
 pub(crate) struct Letter {
     pub(crate) subject: String,
     pub(crate) html: Option<String>,
@@ -49,7 +50,7 @@ pub(crate) struct Letter {
 }
 
 impl Letter {
-    /// The stored rendering of an entry without codes.
+    /// The stored rendering of an entry that contains no codes.
     fn of(entry: &OutboxEntry, body: Body) -> Option<Self> {
         let mail = entry.rendered.clone()?;
         let Body { html, text } = body.with_unsubscribe_link(mail.unsubscribe_url.as_deref());
@@ -57,17 +58,18 @@ impl Letter {
     }
 }
 
-/// An email to send, or why it cannot be rendered, together with its codes, so that they can be
-/// removed from the outcome.
+/// An email to send, or the reason why it cannot be rendered. The value includes the codes in the
+/// email, so that they can be removed from the outcome.
 pub(crate) struct OpenedEmail {
     pub(crate) id: EmailId,
     pub(crate) letter: Result<Letter, SendError>,
     pub(crate) codes: Codes,
 }
 
-/// The emails of entries for their recipients. Emails with codes are rendered again with their
-/// codes. Emails without stored bodies, for example because the bodies have expired, are also
-/// rendered again. Emails that were not rendered because others took too long are left out.
+/// The emails of entries in the form in which their recipients get them. Emails with codes are
+/// rendered again with their codes. Emails without stored bodies, for example because the bodies
+/// have expired, are also rendered again. Emails that were not rendered because other emails took
+/// too long are left out.
 pub(crate) async fn open_all(app: &App, parties: &Parties, rows: &[&OutboxRow]) -> Result<Vec<OpenedEmail>, store::Error> {
     let (mut opened, mut to_render) = (Vec::with_capacity(rows.len()), Vec::new());
     for (row, body) in rows.iter().zip(stored_bodies(app, rows).await?) {
@@ -100,8 +102,8 @@ pub(crate) async fn open_all(app: &App, parties: &Parties, rows: &[&OutboxRow]) 
     Ok(opened)
 }
 
-/// The stored bodies of one project's entries, in their order; `None` for entries with codes or
-/// without stored bodies.
+/// The stored bodies of one project's entries, in the order of the entries. `None` for an entry
+/// with codes or without stored bodies.
 async fn stored_bodies(app: &App, rows: &[&OutboxRow]) -> Result<Vec<Option<Body>>, store::Error> {
     let Some(first) = rows.first() else { return Ok(Vec::new()) };
     let now = app.clock.now();
@@ -120,14 +122,14 @@ fn unsendable(app: &App, why: &str) -> SendError {
     SendError::new(app.clock.now(), "REJECTED", format!("the email cannot be rendered: {why}"))
 }
 
-/// An entry, with the input for rendering it or why it cannot be rendered.
+/// An entry with the input for rendering it, or with the reason why it cannot be rendered.
 struct PreparedEntry {
     entry: OutboxEntry,
     job: Result<Job, String>,
 }
 
-/// Renders entries of one project. The results are in the order of the entries; `None` if an entry
-/// was not rendered because others took too long.
+/// Renders entries of one project. The results are in the order of the entries. A result is `None`
+/// if its entry was not rendered because other entries took too long.
 pub(crate) async fn render_all(app: &App, parties: &Parties, rows: &[OutboxRow]) -> Result<Vec<Option<RenderedEntry>>, store::Error> {
     let documents = Documents::read(app, parties, rows).await?;
     let prepared = try_join_all(rows.iter().map(|row| prepare(app, parties, &documents, row).boxed())).await?;
@@ -164,7 +166,7 @@ async fn prepare(app: &App, parties: &Parties, documents: &Documents, row: &Outb
         entry.source.text.clone_from(&template.text);
         entry.source.theme_id = template.theme.map_or(entry.source.theme_id, Theme::id);
     }
-    // Built-in emails use the project's theme, which was not read when they were requested.
+    // Built-in emails use the project's theme. It had not been read when the emails were requested.
     if entry.source.builtin.is_some() && entry.source.theme_id == Some(DEFAULT_THEME) {
         entry.source.theme_id = Some(owner.config.email.theme());
     }
@@ -174,8 +176,8 @@ async fn prepare(app: &App, parties: &Parties, documents: &Documents, row: &Outb
             None if entry.source.builtin.is_none() => {
                 return Ok(PreparedEntry { entry, job: Err(format!("the theme {id} no longer exists: choose another")) });
             }
-            // If a built-in email's theme was deleted, the default theme is used, so that nobody is
-            // locked out.
+            // If the theme of a built-in email was deleted, the default theme is used, so that
+            // nobody is locked out.
             theme => theme.or_else(|| Some(builtin::THEME.to_owned())),
         },
     };
@@ -187,7 +189,7 @@ async fn prepare(app: &App, parties: &Parties, documents: &Documents, row: &Outb
     Ok(PreparedEntry { entry, job: Ok(job) })
 }
 
-/// Templates and themes of several entries, read together.
+/// Templates and themes of several entries, which are read together.
 struct Documents(HashMap<Key, MailDocument>);
 
 impl Documents {
@@ -218,8 +220,8 @@ fn keys(parties: &Parties, row: &OutboxRow) -> impl Iterator<Item = Key> {
     [template_key(&row.project, &row.entry), theme, default].into_iter().flatten()
 }
 
-/// The key of the project's own template, for a built-in email that was not edited; `None` for
-/// other emails.
+/// The key of the project's version of the template, for a built-in email that was not edited.
+/// `None` for any other email.
 fn template_key(project: &ProjectId, entry: &OutboxEntry) -> Option<Key> {
     let source = &entry.source;
     let mail = source.builtin.filter(|_| source.html.is_none() && source.subject.is_none())?;
@@ -230,13 +232,15 @@ fn theme_key(project: &ProjectId, id: Uuid) -> Key {
     document_key(project, DocumentKind::Theme, DocumentId::from(id))
 }
 
-/// The source of a theme. If the theme that the project has selected was deleted, the source of the
-/// default theme, so that nobody is locked out; `None` if another theme was deleted.
+/// The source of a theme. If the theme that the project has selected was deleted, returns the
+/// source of the default theme, so that nobody is locked out. If another theme was deleted, returns
+/// `None`.
 async fn theme(app: &App, project: &SendingProject, id: Uuid, documents: &Documents) -> Result<Option<String>, store::Error> {
     let own = match documents.get(&theme_key(&project.id, id)) {
         Some(own) => Some(own.html.clone()),
         None if id == DEFAULT_THEME => None,
-        // The theme may be the template's, which was not known when the documents were read.
+        // The template may name the theme, and the template had not been read when the documents
+        // were read.
         None => app.store.mail_document(&project.id, DocumentKind::Theme, id.into()).await?.map(|row| row.document.html),
     };
     let is_ours = id == DEFAULT_THEME || id == project.config.email.theme();

@@ -1,8 +1,8 @@
 //! Counts users, teams and matches of sign-up rules from the entries of an audit trail.
 //!
-//! An entry is counted in the transaction of its link. Two steps come before the transaction,
-//! because they can be repeated safely: counting active users, once a day, and recording sign-ins
-//! in the users' items, once an hour.
+//! An entry is counted in the transaction of its link. Two steps run before the transaction,
+//! because they can be repeated safely. One step counts active users once a day. The other step
+//! records sign-ins in the items of the users once an hour.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,15 +20,15 @@ use crate::fail_point::reached;
 pub(crate) struct FreshEntry {
     pub(crate) covered: CoveredEntry,
     pub(crate) entry: Option<Entry>,
-    /// How often its event has happened since it was last linked.
+    /// The number of times that the entry's event has happened since the entry was last linked.
     pub(crate) times: u64,
 }
 
-/// Maximum number of items for a link's counters: a transaction has at most 100, and a single entry
-/// takes at most about 60.
+/// The maximum number of items for the counters of a link. A transaction contains at most 100
+/// items, and a single entry needs at most about 60 items.
 const MAX_COUNTERS: usize = 90;
 
-/// How many of the first entries fit into one link, and their counters.
+/// The number of entries that fit into one link, and their counters.
 pub(crate) fn first_link(entries: &[FreshEntry], max: usize) -> (usize, Counters) {
     let mut counters = Counters::default();
     for (number, fresh) in entries.iter().enumerate().take(max) {
@@ -63,8 +63,9 @@ pub(crate) async fn count_active(app: &App, project: &ProjectId, entries: &[Fres
     Ok(())
 }
 
-/// Records the last sign-in of each user as activity. Token refreshes record it themselves;
-/// sign-ins leave it to this worker, because most of them do not write the user's item.
+/// Records the last sign-in of each user as activity. Token refreshes record this activity when
+/// they happen. Sign-ins leave this record to the worker, because most of them do not write the
+/// user's item.
 pub(crate) async fn note_sign_ins(app: &App, project: &ProjectId, entries: &[FreshEntry]) -> Result<(), store::Error> {
     let mut last: BTreeMap<UserId, Timestamp> = BTreeMap::new();
     for entry in entries.iter().filter_map(|fresh| fresh.entry.as_ref()).filter(|entry| entry.events.contains(&Event::SignIn)) {

@@ -1,12 +1,13 @@
-//! Completes deletions begun by requests or commands: of projects, and, if the client did not
-//! finish them by repeating the request, of very large teams and of users in very many teams.
+//! Completes the deletions of projects, of very large teams, and of users in very many teams, after
+//! requests or commands have begun them. The worker completes the deletion of a team or user only
+//! if the client has not completed it by repeating its request.
 //!
 //! A step may be interrupted, or run in parallel with another step or a request. Only the table
-//! shows what is left to delete.
+//! shows which items are left to delete.
 //!
-//! If a project with the id in the note exists, for example after a backup was imported, nothing is
-//! deleted, and the note is removed: the remaining data of the deleted project has the same keys,
-//! so it belongs to the existing project.
+//! A note contains the id of the deleted project. If a project with this id exists, for example
+//! because a backup was imported, the note is removed and nothing is deleted. The remaining data of
+//! the deleted project has the same keys, so this data now belongs to the existing project.
 
 use std::time::Duration;
 
@@ -18,22 +19,24 @@ use store::team::deletion::Deletion;
 use store::user::account::Outcome;
 use tokio::time::Instant;
 
-/// How long a client has to repeat the request to delete a team or user before a worker continues
-/// the deletion. There is no such wait for projects, because requests only begin their deletion.
+/// The time that a client has to repeat the request that deletes a team or user, before a worker
+/// continues the deletion. For projects, there is no such time, because requests only begin their
+/// deletion.
 const REPEAT_TIMEOUT: SignedDuration = SignedDuration::from_secs(30);
-/// Time reserved for the writes at the end of a step.
+/// The time that is reserved for the writes at the end of a step.
 pub const MARGIN: Duration = Duration::from_secs(15);
 
-/// The minimum time for a deletion: enough to find out that nothing is left.
+/// The minimum time for a deletion. This time is enough to find out that nothing is left.
 const MIN_SHARE: Duration = Duration::from_secs(10);
 
-/// Continues the pending deletions, one after another, until `end`. Skips deletions that a client
-/// may still complete by repeating its request (`REPEAT_TIMEOUT`). Returns how many deletions were
-/// completed.
+/// Continues the pending deletions one after another, until `end`. Skips deletions that a client
+/// may still complete by repeating its request (`REPEAT_TIMEOUT`). Returns the number of completed
+/// deletions.
 ///
-/// The time is divided equally among the remaining deletions, but each gets at least `MIN_SHARE`.
-/// Every minute begins with a different deletion. So no deletion has to wait for another to end,
-/// even if that one takes days or stops the worker each time.
+/// The time is divided equally among the remaining deletions, but each deletion gets at least
+/// `MIN_SHARE`. Every minute begins with a different deletion. No deletion therefore has to wait
+/// until another deletion ends, even if the other deletion takes days or stops the worker each
+/// time.
 pub async fn step(app: &App, end: Instant) -> Result<usize, store::Error> {
     let now = app.clock.now();
     let mut endings = app.store.endings().await?;
@@ -67,8 +70,9 @@ async fn complete(app: &App, ending: &PendingDeletion, end: Instant) -> Result<b
     Ok(is_done)
 }
 
-/// Continues a deletion. Returns whether it is complete: nothing is left to delete and, for a
-/// project, late writes are no longer possible or the project exists again.
+/// Continues a deletion. Returns whether the deletion is complete. The deletion is complete when
+/// nothing is left to delete. For a project, late writes must also be impossible, or the project
+/// must exist again.
 async fn work(app: &App, ending: &PendingDeletion, end: Instant) -> Result<bool, store::Error> {
     let (store, project, now) = (&app.store, &ending.project, app.clock.now());
     match ending.what {

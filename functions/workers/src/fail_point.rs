@@ -1,9 +1,9 @@
-//! Points where a test kills the process, to see what a crash leaves behind.
+//! Points at which a test kills the process, to find out what a crash leaves behind.
 //!
 //! With `GATELET_STOP_AT=claimed:17`, the worker that reaches the point `claimed` with the 17th
-//! item (here an email; at other points, for example a delivery or an entry of the trail) prints a
-//! line to standard error and waits, and the test sends SIGKILL. Release builds do not contain this
-//! code.
+//! item prints a line to standard error and waits. The test then sends SIGKILL. At this point, an
+//! item is an email. At other points, an item can be a delivery or an entry of the trail, for
+//! example. Release builds do not contain this code.
 
 #[cfg(debug_assertions)]
 pub(crate) fn reached(place: &str, mails: usize) {
@@ -21,7 +21,7 @@ pub(crate) fn reached(place: &str, mails: usize) {
     let before = if wanted == place { COUNT.fetch_add(mails, Ordering::SeqCst) } else { return };
     if (before..before + mails).contains(&(*count - 1)) {
         eprintln!("stopped at {place}");
-        // Requests go on: tasks waiting for this thread move to another one.
+        // Requests continue to run, because tasks waiting for this thread move to another thread.
         tokio::task::block_in_place(|| {
             loop {
                 std::thread::park();

@@ -8,20 +8,20 @@ use wire::environment;
 
 pub use aws::runtime::{Error, block_on};
 
-/// An event of a Lambda.
+/// An event that invokes a Lambda.
 #[derive(Debug)]
 pub struct Event {
     /// The content of the event.
     pub payload: Value,
-    /// When Lambda ends the invocation.
+    /// The time when Lambda ends the invocation.
     pub deadline: Timestamp,
 }
 
-/// Handles every event of a Lambda with `handle`. `app` creates the app from the environment.
+/// Calls `handle` for every event of a Lambda. `app` creates the app from the environment.
 ///
 /// # Errors
-/// The app cannot be created, or Lambda's Runtime API is unavailable. Errors of `handle` are only
-/// reported to Lambda.
+/// Fails if the app cannot be created, or if Lambda's Runtime API is unavailable. Errors that
+/// `handle` returns are only reported to Lambda.
 pub fn run(
     app: impl FnOnce() -> Result<App, environment::Error>,
     handle: impl AsyncFn(&App, Event) -> Result<Value, Error>,
@@ -33,10 +33,11 @@ pub fn run(
     })
 }
 
-/// Like [`run`], for a caller that has set up the log and everything that `handle` needs.
+/// Like [`run`], but for a caller that has already set up the log and everything that `handle`
+/// needs.
 ///
 /// # Errors
-/// Lambda's Runtime API is unavailable.
+/// Fails if Lambda's Runtime API is unavailable.
 pub async fn events(handle: impl AsyncFn(Event) -> Result<Value, Error>) -> Result<(), Error> {
     runtime::run(async |event| {
         let deadline = Timestamp::from_millisecond(event.deadline)?;

@@ -1,10 +1,10 @@
-//! Functions without a route, for work that continues after a response.
+//! Functions without a route, for work that continues after a response has been sent.
 //!
-//! The outbox worker runs in steps: started by the table's stream and a schedule on AWS, or by a
-//! task in the gateway. Steps may run in parallel or twice, because writes are conditional. They
-//! may also fail to run, because the next step finds the same work. Separate functions handle SES
-//! reports, deletions that outlast their request, the chains of audit trails and the figures
-//! counted from them, and webhooks.
+//! The outbox worker runs in steps. On AWS, the table's stream and a schedule start the steps. In
+//! the gateway, a task starts them. Steps may run in parallel or twice, because their writes are
+//! conditional. A step may also not run at all, because the next step finds the same work. Separate
+//! functions handle webhooks, SES reports, deletions that take longer than their requests, and
+//! audit trails. For audit trails, they add the hash chains and count figures.
 
 mod broadcast;
 mod chain;

@@ -1,5 +1,6 @@
-//! The outbox worker, which works in steps. A step starts rendering due entries and putting them in
-//! their project's queues, then starts serving each queue within the project's quota.
+//! The outbox worker, which works in steps. A step first starts to render due entries, which then
+//! enter the queues of their projects. Then the step starts to serve each queue within the
+//! project's quota.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -21,22 +22,22 @@ use crate::preparing::prepare;
 use crate::sending::{counted, serve};
 use crate::turns::Turns;
 
-/// Maximum number of entries per partition that a step starts to prepare (twice as many if they
-/// belong to several projects), and of emails per queue that it starts to send. Small, because
-/// urgent emails have to wait for the next step.
+/// The maximum number of entries per partition that a step starts to prepare, and of emails per
+/// queue that a step starts to send. A step starts twice as many entries if they belong to several
+/// projects. The numbers are small, because urgent emails have to wait for the next step.
 const PREPARED: i32 = 50;
 const SENT: i32 = 200;
-/// How long a step waits, at most, for the entries of projects that are not slow, and again at its
-/// end for all tasks.
+/// The maximum time for which a step waits for the entries of projects that are not slow. At its
+/// end, the step waits for all tasks, also for at most this time.
 const STEP: Duration = Duration::from_secs(1);
-/// While this many queues are being served or waiting, no other queues are read.
+/// While this many queues are being served or are waiting, no other queues are read.
 const QUEUES: usize = 256;
 
 /// The outbox worker.
 ///
-/// Several projects' entries are prepared, and several queues served, side by side. A step does not
-/// wait for slow tasks: the next steps continue them. So slow templates and mail servers hardly
-/// delay other projects' emails.
+/// The entries of several projects are prepared in parallel, and several queues are served in
+/// parallel. A step does not wait for slow tasks, which continue during the next steps. Slow
+/// templates and mail servers therefore hardly delay the emails of other projects.
 pub struct Outbox<'a> {
     app: &'a App,
     mailer: &'a dyn Mailer,
@@ -44,7 +45,7 @@ pub struct Outbox<'a> {
     turns: Arc<Turns>,
     /// The tasks in `working`.
     tasks: Vec<Task>,
-    /// Running and waiting tasks, each with the number counted by [`Self::step`].
+    /// The running and waiting tasks, each with the number that [`Self::step`] counts for it.
     working: FuturesUnordered<BoxFuture<'a, (Task, usize)>>,
     searched: SearchProgress,
     moved: usize,
@@ -52,26 +53,28 @@ pub struct Outbox<'a> {
 
 #[derive(Clone, PartialEq)]
 enum Task {
-    /// Preparing a project's entries; `true` if its emails render slowly.
+    /// The task prepares the entries of a project. The flag is `true` if the project's emails
+    /// render slowly.
     Prepare(ProjectId, bool),
     /// Serving a queue.
     Serve(ProjectId, Audience),
 }
 
 impl<'a> Outbox<'a> {
-    /// No more emails are claimed after `until`, so that a shutdown leaves no emails with unknown
-    /// outcomes.
+    /// No more emails are claimed after `until`, so that a shutdown leaves no emails whose outcome
+    /// is unknown.
     pub fn new(app: &'a App, mailer: &'a dyn Mailer, until: Timestamp) -> Self {
         let (turns, working) = (Arc::new(Turns::new()), FuturesUnordered::new());
         Self { app, mailer, until, turns, tasks: Vec::new(), working, searched: SearchProgress::default(), moved: 0 }
     }
 
-    /// Processes due work within the limits above, and returns how many entries were advanced or,
-    /// for broadcasts, created; a sent email counts once for each address. Zero means that nothing
-    /// is due, that nothing could be done, or that tasks are still running.
+    /// Processes due work within the limits above. Returns the number of entries that were
+    /// advanced, including the entries that broadcasts created. A sent email counts once for each
+    /// address. Zero means that nothing is due, that no due work could be done, or that tasks are
+    /// still running.
     ///
     /// # Errors
-    /// The table cannot be read. Tasks that have begun are not affected.
+    /// Fails if the table cannot be read. Tasks that have begun are not affected.
     pub async fn step(&mut self) -> Result<usize, store::Error> {
         let app = self.app;
         let busy: Vec<ProjectId> = self.tasks.iter().filter_map(Task::prepared).cloned().collect();
@@ -81,7 +84,7 @@ impl<'a> Outbox<'a> {
         for (project, due) in by_project(due) {
             self.prepare(project, due);
         }
-        // Does not wait for slow projects.
+        // The step does not wait for slow projects.
         let _ = timeout(STEP, self.done(|task| matches!(task, Task::Prepare(_, false)))).await;
         let mut position = None;
         loop {
@@ -111,8 +114,8 @@ impl<'a> Outbox<'a> {
         }
     }
 
-    /// Waits until the current chunks of entries are prepared or sent, without starting others.
-    /// Returns how many entries were advanced since the last step.
+    /// Waits until the current chunks of entries are prepared or sent, without starting other
+    /// chunks. Returns the number of entries that were advanced since the last step.
     pub async fn finish(mut self) -> usize {
         self.turns.end();
         self.done(|_| true).await;
@@ -164,7 +167,7 @@ impl Task {
     }
 }
 
-/// Due work by project, in the order of each project's first work.
+/// Groups due work by project. The projects are in the order of their first work.
 fn by_project(due: Vec<DueWork>) -> Vec<(ProjectId, Vec<DueWork>)> {
     let mut projects: Vec<(ProjectId, Vec<DueWork>)> = Vec::new();
     for due in due {
@@ -176,7 +179,7 @@ fn by_project(due: Vec<DueWork>) -> Vec<(ProjectId, Vec<DueWork>)> {
     projects
 }
 
-/// Runs steps until nothing is due, or until `until`.
+/// Runs steps until nothing is due or `until` is reached.
 pub async fn drain(app: &App, mailer: &dyn Mailer, until: Timestamp) -> Result<usize, store::Error> {
     let (mut outbox, mut moved) = (Outbox::new(app, mailer, until), 0);
     let mut result = Ok(());
@@ -191,8 +194,9 @@ pub async fn drain(app: &App, mailer: &dyn Mailer, until: Timestamp) -> Result<u
     result.map(|()| moved)
 }
 
-/// Like [`drain`], unless another woken worker is draining the outbox and so does this work. A
-/// worker may drain for minutes, and new work arrives many times per second.
+/// Like [`drain`], but does nothing if another woken worker is already draining the outbox. The
+/// other worker will also do this work. A worker may drain the outbox for minutes, while new work
+/// arrives many times per second.
 pub async fn drain_in_turn(app: &App, mailer: &dyn Mailer, until: Timestamp) -> Result<usize, store::Error> {
     let mut moved = 0;
     if !app.store.begin_outbox_turn(app.clock.now(), until).await? {

@@ -1,4 +1,5 @@
-//! Senders and recipients: projects and users, read together for many entries.
+//! The senders and recipients of many entries, which are read together. Senders are projects, and
+//! recipients are users.
 
 use std::collections::HashMap;
 
@@ -8,7 +9,7 @@ use model::user::User;
 use store::outbox::OutboxRow;
 use wire::id::{ProjectId, UserId};
 
-/// The projects and users of several entries, when last read.
+/// The projects and users of several entries, as they were when last read.
 #[derive(Default)]
 pub(crate) struct Parties {
     projects: HashMap<ProjectId, SendingProject>,
@@ -27,8 +28,9 @@ impl Parties {
         self.projects.get(id)
     }
 
-    /// An entry's project and the user it is for; `None` if they do not exist, or it is not for a
-    /// user. If the entry was edited after [`Self::read`] read the users, its new recipient is read
+    /// The project of an entry, and the user to whom its email goes. The project or the user is
+    /// `None` if it does not exist. The user is also `None` if the email does not go to a user. If
+    /// the entry was edited after [`Self::read`] read the users, the new recipient is read
     /// separately.
     pub(crate) async fn to(&self, app: &App, row: &OutboxRow) -> Result<(Option<&SendingProject>, Option<User>), store::Error> {
         let user = match row.entry.to.user_id() {

@@ -1,4 +1,5 @@
-//! Prepares one project's due entries: renders them and puts them in the project's queues.
+//! Prepares the due entries of one project. The entries are rendered and put in the project's
+//! queues.
 
 use flows::App;
 use flows::email::gate;
@@ -20,15 +21,15 @@ use crate::parties::Parties;
 use crate::sending::{all, counted, moved};
 use crate::turns::{CHUNK, SHARE, Turns};
 
-/// Approximate number of broadcast entries created at once.
+/// The approximate number of broadcast entries created at once.
 const EXPANDED: usize = 200;
-/// Number of entries of a slow project claimed at once: few enough to be rendered before the lease
-/// ends, even if several slow projects take turns.
+/// The number of entries of a slow project that are claimed at once. The number is small enough for
+/// the entries to be rendered before the lease ends, even if several slow projects take turns.
 const SLOW_CHUNK: usize = 2;
 
-/// When it is the project's turn, prepares due entries and expands due broadcasts, and returns how
-/// many entries were advanced or created. After [`SHARE`], the rest stays due, so that others get
-/// their turn.
+/// Prepares due entries and expands due broadcasts when it is the project's turn. Returns the
+/// number of entries that were advanced or created. After [`SHARE`], the remaining work stays due,
+/// so that other projects get their turn.
 pub(crate) async fn prepare(
     app: &App,
     turns: &Turns,
@@ -47,8 +48,8 @@ pub(crate) async fn prepare(
         }
     }
     let mut done = 0;
-    // Each turn covers at least one broadcast and one chunk of entries, so that neither kind of
-    // work has to wait until the other is done.
+    // Each turn covers at least one broadcast and one chunk of entries, so that one kind of work
+    // does not have to wait until the other kind is done.
     for (number, id) in broadcasts.into_iter().enumerate() {
         if number > 0 && is_over() {
             break;
@@ -66,8 +67,8 @@ pub(crate) async fn prepare(
     Ok(done)
 }
 
-/// Advances each due entry as far as possible: renders it, and queues it or leaves it scheduled. An
-/// entry whose worker stopped while sending is marked as failed.
+/// Advances each due entry as far as possible. It is rendered, and is then queued or left
+/// scheduled. An entry whose worker stopped while sending is marked as failed.
 async fn advance(app: &App, parties: &Parties, rows: Vec<OutboxRow>) -> usize {
     let now = app.clock.now();
     let (mut to_render, mut to_move) = (Vec::new(), Vec::new());
@@ -87,9 +88,9 @@ async fn advance(app: &App, parties: &Parties, rows: Vec<OutboxRow>) -> usize {
     all(works).await
 }
 
-/// Claims entries and renders them. If an entry is edited in the meantime, its version changes and
-/// the outdated rendering is discarded. Entries that were not rendered because others took too long
-/// become due again.
+/// Claims entries, and renders their emails. If an entry is edited in the meantime, its version
+/// changes and the outdated rendering is discarded. Entries that were not rendered because other
+/// entries took too long become due again.
 async fn render(app: &App, parties: &Parties, claims: Vec<OutboxMove>) -> Result<usize, store::Error> {
     reached("preparing", claims.len());
     let rows = app.store.move_outbox_entries(claims).await?;
@@ -123,20 +124,20 @@ async fn render(app: &App, parties: &Parties, claims: Vec<OutboxMove>) -> Result
     Ok(count)
 }
 
-/// Claimed entries with their notices counted.
+/// Claimed entries, after their notices have been counted.
 #[derive(Default)]
 struct CountedEntries {
     /// The entries to render.
     rows: Vec<OutboxRow>,
-    /// The same entries as they are in the table: the changes from counting are written only
-    /// together with the rendering.
+    /// The claimed entries as they are in the table. The changes that counting makes are written
+    /// only together with the rendering.
     stored: Vec<OutboxEntry>,
-    /// The transitions of notices that another one covers.
+    /// The new states of notices that another notice covers.
     folded: Vec<OutboxMove>,
 }
 
-/// Counts the notices among claimed entries ([`gate`]). If counting a notice fails, it is tried
-/// again after its claim has expired.
+/// Counts the notices among claimed entries ([`gate`]). If counting a notice fails, the notice is
+/// tried again after its claim has expired.
 async fn counted_notices(app: &App, rows: Vec<OutboxRow>) -> CountedEntries {
     let mut found = CountedEntries::default();
     for mut row in rows {

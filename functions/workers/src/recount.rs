@@ -1,6 +1,7 @@
-//! Counts the users and teams of a project one by one, if the project is older than its counters,
-//! its totals are wrong or its lists of users are incomplete. Also adds missing users to the list
-//! by last activity, and each user's words to the index of the beginnings of words.
+//! Counts the users and teams of a project one by one. The worker does this if the project is older
+//! than its counters, if its totals are wrong, or if its lists of users are incomplete. A recount
+//! also adds missing users to the list by last activity, and the words of each user to the index of
+//! the beginnings of words.
 
 use std::collections::BTreeSet;
 
@@ -14,25 +15,25 @@ use wire::id::{ProjectId, UserId};
 
 use crate::chain;
 
-/// Maximum number of users that the worker counts without being asked, in a project whose users
-/// were never counted or whose lists are incomplete.
+/// The maximum number of users that the worker counts without being told to. It does so in a
+/// project whose users were never counted or whose lists are incomplete.
 pub const MAX_USERS: usize = 2000;
-/// How often changed accounts are read again before a recount gives up.
+/// The number of times that changed accounts are read again before a recount gives up.
 const MAX_ATTEMPTS: u32 = 10;
-/// Number of audit trail entries read at once.
+/// The number of audit trail entries that are read at once.
 const READ: usize = 500;
-/// Changes begun within this time before the list of users was read may be missing from it. Exceeds
-/// the longest request plus the clock skew between two instances.
+/// Changes that began less than this time before the list of users was read may be missing from the
+/// list. The time is longer than the longest request plus the clock skew between two instances.
 const BEFORE: SignedDuration = SignedDuration::from_mins(2);
 
-/// Recounts the users and teams of a project, at most `max` users; `None` if there are more. The
-/// result is exact even if requests change accounts in the meantime. Fails with
+/// Recounts the users and teams of a project with at most `max` users. `None` if there are more
+/// users. The result is exact even if requests change accounts in the meantime. Fails with
 /// [`store::Error::Contended`] if accounts change faster than they can be read.
 pub async fn totals(app: &App, project: &ProjectId, max: usize) -> Result<Option<Tally>, store::Error> {
     let since = after(app.clock.now(), -BEFORE);
     let Some(mut users) = app.store.tallies_of_users(project, max).await? else { return Ok(None) };
     app.store.list_older_users(project).await?;
-    // Only accounts changed since the list was read are read again, so each attempt is short.
+    // Only accounts that changed after the list was read are read again, so each attempt is short.
     let tally = optimistic!(MAX_ATTEMPTS, |_| {
         chain::link(app, project, None).await?;
         let before = app.store.totals(project).await?;
@@ -45,7 +46,7 @@ pub async fn totals(app: &App, project: &ProjectId, max: usize) -> Result<Option
     Ok(Some(tally))
 }
 
-/// The users of all entries since `since` with a change to a total.
+/// The users in all entries since `since` that change a total.
 async fn changed_since(app: &App, project: &ProjectId, since: Timestamp) -> Result<Vec<UserId>, store::Error> {
     let (mut users, mut after) = (BTreeSet::new(), None::<String>);
     loop {

@@ -1,9 +1,10 @@
-//! Resolves the entries that a killed worker left behind, in the only process that uses the outbox.
+//! Resolves the entries that a killed worker left behind, if only one process uses the outbox.
 //!
-//! Elsewhere a worker counts as dead when its lease ends, and the outcome of an email that was
-//! being sent is unknown. A gateway has its data to itself and can look into its inbox: emails in
-//! it were sent, all others were not. There is no way to ask a project's own mail server, so the
-//! outcome stays unknown, and the email is not sent again.
+//! In other deployments, a worker counts as dead when its lease ends, and the outcome of an email
+//! that was being sent is unknown. A gateway is the only user of its data and can look into its
+//! inbox. Emails in the inbox were sent. All other emails were not sent. A project's mail server
+//! cannot be asked whether it accepted an email. The outcome therefore stays unknown, and the email
+//! is not sent again.
 
 use flows::App;
 use jiff::SignedDuration;
@@ -17,14 +18,15 @@ use wire::id::EmailId;
 
 use crate::parties::Parties;
 
-/// Number of entries read at once.
+/// The number of entries that are read at once.
 const CHUNK: usize = 50;
-/// How far the clock may have been set back since the last process.
+/// The maximum time by which the clock may have been set back since the last process.
 const CLOCK_SKEW: SignedDuration = SignedDuration::from_hours(1);
 
-/// Resolves all entries that a worker was rendering or sending, and returns their number. `arrived`
-/// tells whether the email of an attempt has arrived; if `None`, the entry waits until its lease
-/// ends. Must be called before this process sends anything.
+/// Resolves all entries that a worker was rendering or sending, and returns the number of these
+/// entries. `arrived` tells whether the email of an attempt has arrived. If the result is `None`,
+/// the entry waits until its lease ends. This function must be called before the process sends any
+/// email.
 pub async fn recover(app: &App, arrived: &(dyn Fn(EmailId, Millis) -> Option<bool> + Sync)) -> Result<usize, store::Error> {
     let until = after(app.clock.now(), SENDING_LEASE + CLOCK_SKEW);
     let waiting = app.store.waiting_entries(until).await?;

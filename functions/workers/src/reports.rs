@@ -1,7 +1,7 @@
 //! Handles SES events from EventBridge, which advance outbox entries.
 //!
-//! The tags of an email identify the attempt that a report is about. Reports may arrive late, in
-//! any order, and repeatedly; only new facts are added to the entry ([`model::outbox::reports`]).
+//! The tags of an email identify the attempt to which a report belongs. Reports may arrive late, in
+//! any order, and repeatedly. Only new facts are added to the entry ([`model::outbox::reports`]).
 
 use email::send::tags;
 use flows::App;
@@ -13,7 +13,7 @@ use store::outbox::transition::OutboxMove;
 use store::{Contention as _, optimistic};
 use wire::id::{EmailId, ProjectId};
 
-/// Maximum number of attempts to apply a report if its entry changes concurrently.
+/// The maximum number of attempts to apply a report whose entry changes concurrently.
 const MAX_ATTEMPTS: u32 = 10;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,8 +23,8 @@ pub struct EntryReport {
     pub report: Report,
 }
 
-/// Parses an SES event. `None` if it is malformed, of a kind that changes nothing, or about an
-/// email that this service did not send.
+/// Parses an SES event. `None` if the event is malformed, is of a kind that changes nothing, or
+/// concerns an email that this service did not send.
 pub fn read(event: &Value) -> Option<EntryReport> {
     let detail = &event["detail"];
     let tag = |name: &str| detail["mail"]["tags"][name][0].as_str();
@@ -46,8 +46,8 @@ pub fn read(event: &Value) -> Option<EntryReport> {
     Some(EntryReport { project: ProjectId::parse(tag(tags::PROJECT)?).ok()?, entry: EmailId::parse(tag(tags::ENTRY)?).ok()?, report })
 }
 
-/// Applies a report to its entry. Returns whether the entry exists and the report contained
-/// something new.
+/// Applies a report to its entry. Returns whether the entry exists and the report contained new
+/// facts.
 pub async fn take(app: &App, told: &EntryReport) -> Result<bool, store::Error> {
     optimistic!(MAX_ATTEMPTS, |_| {
         let Some(row) = app.store.outbox_entry(&told.project, told.entry).await? else { return Ok(false) };

@@ -32,11 +32,11 @@ use crate::tokens::Tokens;
 use crate::turns::{CHUNK, COOLDOWN, SHARE, Turns};
 
 const MAX_SETTLE_RETRIES: u32 = 5;
-/// Number of parallel tasks: while one waits for the table, others render or send.
+/// The number of parallel tasks. While one task waits for the table, other tasks render or send.
 const PARALLEL: usize = 3;
 
-/// The number of entries advanced or created by a task; zero if it failed. Its remaining entries
-/// stay due for a later step.
+/// The number of entries that a task has advanced or created. Zero if the task failed. The
+/// remaining entries of a failed task stay due for a later step.
 pub(crate) fn counted(result: Result<usize, store::Error>) -> usize {
     result.inspect_err(|error| tracing::warn!(%error, "a task of the outbox failed; its entries stay due")).unwrap_or(0)
 }
@@ -51,13 +51,14 @@ pub(crate) async fn moved(app: &App, moves: Vec<OutboxMove>) -> Result<usize, st
     Ok(app.store.move_outbox_entries(moves).await?.len())
 }
 
-/// When it is the queue's turn, sends its first emails, as many as the project may send now, and
-/// returns how many were claimed or skipped. A claimed email counts once for each of its addresses.
-/// Emails with expired codes are skipped. A project's own mail server gets at most [`CONNECTIONS`]
-/// emails of the queue at a time. After [`SHARE`], the other emails stay queued. They also stay
-/// queued once the mail service stops accepting emails: the turn then ends after [`COOLDOWN`],
-/// refused emails do not count, and their tokens are returned. From then on, a turn begins with a
-/// single email, and continues only if the mail service accepts it ([`Mailer::is_refused`]).
+/// Sends as many of the queue's first emails as the project may send now, when it is the queue's
+/// turn. Returns the number of emails that were claimed or skipped. A claimed email counts once for
+/// each of its addresses. Emails with expired codes are skipped. A project's mail server gets at
+/// most [`CONNECTIONS`] emails of the queue at the same time. After [`SHARE`], the remaining emails
+/// stay queued. The remaining emails also stay queued if the mail service stops accepting emails.
+/// The turn then ends after [`COOLDOWN`]. Refused emails are not counted, and their tokens are
+/// returned. From then on, a turn begins with a single email. The turn continues only if the mail
+/// service accepts this email ([`Mailer::is_refused`]).
 pub(crate) async fn serve(app: &App, mailer: &dyn Mailer, turns: &Turns, queue: &Queue, until: Timestamp) -> Result<usize, store::Error> {
     let Queue { project, entries, .. } = queue;
     let (projects, _) = app.store.parties([project.clone()].into(), [].into()).await?;
@@ -81,8 +82,8 @@ pub(crate) async fn serve(app: &App, mailer: &dyn Mailer, turns: &Turns, queue: 
         }
         let rows = app.store.outbox_rows(chunk).await?;
         let parties = &Parties::read(app, &rows).await?;
-        // If the project's mail server has been set or removed in the meantime, this turn is for
-        // the wrong sender.
+        // If the project's mail server was added or removed in the meantime, this turn is for the
+        // wrong sender.
         if has_server(parties.project(project)) != is_own {
             break;
         }
@@ -113,28 +114,28 @@ pub(crate) async fn serve(app: &App, mailer: &dyn Mailer, turns: &Turns, queue: 
     Ok(sent + skipped)
 }
 
-/// Whether a project has its own mail server.
+/// Whether a project has a mail server.
 fn has_server(project: Option<&SendingProject>) -> bool {
     project.is_some_and(|project| project.config.email.server.is_some())
 }
 
-/// Everything needed to send a project's emails.
+/// All data that is needed to send a project's emails.
 struct SendingRun<'a> {
     app: &'a App,
     mailer: &'a dyn Mailer,
     parties: &'a Parties,
-    /// When no more emails are claimed.
+    /// The time after which no more emails are claimed.
     until: Timestamp,
-    /// How many emails the mail service is currently refusing.
+    /// The number of emails that the mail service is currently refusing.
     refused: &'a AtomicUsize,
 }
 
-/// Claims queued emails, sends them in parallel and returns how many it claimed. An email counts
-/// once for each of its addresses, here and in [`SendingRun::refused`]. Outcomes available at the
-/// same time are written together.
+/// Claims queued emails, sends them in parallel, and returns the number of claimed emails. Here and
+/// in [`SendingRun::refused`], an email counts once for each of its addresses. Outcomes that are
+/// available at the same time are written together.
 async fn send_all(sending: &SendingRun<'_>, mut claims: Vec<OutboxMove>) -> Result<usize, store::Error> {
     let SendingRun { app, parties, until, .. } = *sending;
-    // Rendering may be slow, so it comes before the claim: an edit in the meantime takes
+    // Rendering may be slow, so it is done before the claim. An edit in the meantime takes
     // precedence.
     let queued: Vec<&OutboxRow> = claims.iter().map(|claim| &claim.row).collect();
     let mut opened = content::open_all(app, parties, &queued).await?;
@@ -161,7 +162,7 @@ async fn send_all(sending: &SendingRun<'_>, mut claims: Vec<OutboxMove>) -> Resu
     Ok(count)
 }
 
-/// Sends a claimed email and returns the entry with the outcome. `None` if the recipient cannot be
+/// Sends a claimed email, and returns the entry with the outcome. `None` if the recipient cannot be
 /// read.
 async fn send(sending: &SendingRun<'_>, row: OutboxRow, opened: OpenedEmail) -> Option<OutboxMove> {
     let SendingRun { app, mailer, parties, refused, .. } = *sending;
@@ -200,9 +201,9 @@ async fn send(sending: &SendingRun<'_>, row: OutboxRow, opened: OpenedEmail) -> 
     Some(OutboxMove::new(row, next))
 }
 
-/// Writes the outcomes of emails. The emails may have been sent, so this write is retried more
-/// often than others. If a report from the mail provider arrived first, the entry already has its
-/// outcome.
+/// Writes the outcomes of emails. The emails may already have been sent, so this write is retried
+/// more often than other writes. If a report from the mail provider arrived first, the entry
+/// already has its outcome.
 async fn settle(app: &App, moves: Vec<OutboxMove>) {
     let count = moves.len();
     for left in (0..=MAX_SETTLE_RETRIES).rev() {
@@ -234,7 +235,7 @@ fn recipients(entry: &OutboxEntry, user: Option<&User>) -> Result<Vec<Email>, Sk
     if emails.is_empty() { Err(SkippedReason::NoEmailProvided) } else { Ok(emails) }
 }
 
-/// The sender of a project's emails, and the project's own mail server, if it has one.
+/// The sender of a project's emails, and the project's mail server, if there is one.
 struct Envelope {
     from: Sender,
     server: Option<Server>,

@@ -1,4 +1,4 @@
-//! Tokens of a project's quota while one of its queues is served.
+//! The tokens of a project's quota that are taken to serve one of the project's queues.
 
 use flows::App;
 use model::outbox::quota::tokens;
@@ -9,7 +9,8 @@ use store::outbox::work::Queue;
 pub(crate) struct Tokens<'a> {
     app: &'a App,
     queue: &'a Queue,
-    /// All tokens taken, and those not yet spent on an email.
+    /// The number of all tokens that were taken, and the number of tokens that have not been spent
+    /// on an email yet.
     taken: usize,
     left: usize,
 }
@@ -19,7 +20,8 @@ fn small(count: usize) -> u32 {
 }
 
 impl<'a> Tokens<'a> {
-    /// Takes up to one token for each email of the queue; without a quota, exactly one.
+    /// Takes up to one token for each email in the queue. If there is no quota, takes exactly one
+    /// token for each email.
     pub(crate) async fn take(app: &'a App, queue: &'a Queue) -> Result<Self, store::Error> {
         let mut tokens = Self { app, queue, taken: 0, left: 0 };
         tokens.take_more(queue.entries.len()).await?;
@@ -37,14 +39,14 @@ impl<'a> Tokens<'a> {
         Ok(())
     }
 
-    /// The tokens not yet spent.
+    /// The number of tokens that have not been spent yet.
     pub(crate) fn left(&self) -> usize {
         self.left
     }
 
-    /// Spends tokens on the first of these emails, as many as may be sent now, and returns these
-    /// emails. An email to several addresses takes more tokens; if the bucket has too few, the
-    /// project owes the rest.
+    /// Spends tokens on the first of these emails, as far as they may be sent now, and returns the
+    /// emails for which it has spent tokens. An email to several addresses costs more tokens. If
+    /// the bucket does not contain enough tokens, the project owes the missing tokens.
     pub(crate) async fn spend(&mut self, mut claims: Vec<OutboxMove>) -> Result<Vec<OutboxMove>, store::Error> {
         let cost: usize = claims.iter().map(|claim| tokens(&claim.row.entry)).sum();
         if cost > self.left {
@@ -65,9 +67,10 @@ impl<'a> Tokens<'a> {
         Ok(claims)
     }
 
-    /// Returns the tokens of emails that were not sent, for example because they had expired, had
-    /// since been edited or claimed by another worker, the time was up or their task failed. `sent`
-    /// counts an email once for each of its addresses.
+    /// Returns the tokens of emails that were not sent. For example, an email is not sent if it had
+    /// expired, was edited, or was claimed by another worker in the meantime. Other reasons are
+    /// that the time was up, or that the email's task failed. `sent` counts an email once for each
+    /// of its addresses.
     pub(crate) async fn give_back(self, sent: usize) -> Result<(), store::Error> {
         let left = small(self.taken.saturating_sub(sent));
         if left > 0 && self.app.settings.mails_per_hour.is_some() {

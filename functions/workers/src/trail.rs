@@ -1,8 +1,8 @@
-//! Adds the entries of a project's audit trail to its hash chain after they are written, and counts
-//! them in the project's figures.
+//! Adds the entries of a project's audit trail to its hash chain after they have been written, and
+//! counts them in the project's figures.
 //!
-//! A step is started when there are new entries: by the table's stream on AWS, by a task in the
-//! gateway. Without new entries, no step runs.
+//! When there are new entries, a step is started. On AWS, the table's stream starts it, and in the
+//! gateway, a task starts it. If there are no new entries, no step runs.
 
 use std::collections::BTreeMap;
 
@@ -19,24 +19,26 @@ use wire::id::ProjectId;
 use crate::fail_point::reached;
 use crate::{chain, recount};
 
-/// How many entries of a batch are added at the same time.
+/// The number of carried entries in a batch that are added at the same time.
 const SIDE_BY_SIDE: usize = 16;
-/// Carried entries older than this do not come from the stream, which keeps changes for a day.
+/// Carried entries that are older than this time cannot come from the stream, which keeps changes
+/// for a day.
 const MAX_DELAY: SignedDuration = SignedDuration::from_hours(25);
-/// How long to retry a batch because a project in it cannot be linked; the other projects have to
-/// wait.
+/// The time for which a batch is retried if one of its projects cannot be linked. Meanwhile, the
+/// other projects wait.
 const MAX_RETRIES: SignedDuration = SignedDuration::from_hours(1);
 
-/// Adds the entries that sessions and codes in an event of the stream carry to their trails, and
-/// links the new entries of all projects in the event. Returns how many were linked.
+/// Adds the entries that sessions and codes in a stream event carry to their trails, and links the
+/// new entries of all projects in the event. Returns the number of linked entries.
 ///
-/// If it fails, the stream delivers the batch again. An entry that cannot be added always fails the
-/// batch. A project that cannot be linked fails the batch only while the batch is young; after
-/// that, the entries are linked together with the project's next ones.
+/// If this function fails, the stream delivers the batch again. An entry that cannot be added
+/// always fails the batch. A project that cannot be linked fails the batch only while the batch is
+/// young. After this time, its entries are linked together with the project's next entries.
 pub async fn process(app: &App, event: &Value) -> Result<usize, store::Error> {
     let records = records(event);
     let began_at = records.first().map_or(Timestamp::MAX, |record| record.at);
-    // The event says only which projects have new entries; the table shows which are not linked.
+    // The event shows only which projects have new entries. The table shows which entries are not
+    // linked.
     let mut since: BTreeMap<ProjectId, Option<Timestamp>> =
         records.iter().filter_map(|record| Some((project_of(&record.key.pk)?, None))).collect();
     since.extend(add_carried(app, records).await?);
@@ -45,9 +47,10 @@ pub async fn process(app: &App, event: &Value) -> Result<usize, store::Error> {
     failed.filter(|_| is_young).map_or(Ok(linked), Err)
 }
 
-/// Adds and links only the entries that items in an event carry ([`process`]), for a gateway that
-/// shares its table with functions. Its own requests write their entries. Fails only if an entry
-/// cannot be added: one project that cannot be linked must not hold up the webhooks of others.
+/// Adds and links only the entries that the items in an event carry ([`process`]). A gateway that
+/// shares its table with functions calls this function. The requests of the gateway write their
+/// entries directly. Fails only if an entry cannot be added, because a project that cannot be
+/// linked must not delay the webhooks of other projects.
 pub async fn process_carried(app: &App, event: &Value) -> Result<(), store::Error> {
     let since = add_carried(app, records(event)).await?;
     link_all(app, since).await;
@@ -55,7 +58,7 @@ pub async fn process_carried(app: &App, event: &Value) -> Result<(), store::Erro
 }
 
 /// Links the new entries of these projects, each from the given time on ([`link_since`]). Returns
-/// how many were linked, and the last error; errors are logged.
+/// the number of linked entries and the last error. All errors are logged.
 async fn link_all(app: &App, since: BTreeMap<ProjectId, Option<Timestamp>>) -> (usize, Option<store::Error>) {
     let (mut linked, mut failed) = (0, None);
     for (project, since) in since {
@@ -70,8 +73,8 @@ async fn link_all(app: &App, since: BTreeMap<ProjectId, Option<Timestamp>>) -> (
     (linked, failed)
 }
 
-/// Adds the entries that changes carry to the trails of projects that still exist, and returns
-/// the time of each project's first one.
+/// Adds the entries that changes carry to the trails of projects that still exist, and returns the
+/// time of each project's first entry.
 async fn add_carried(app: &App, records: Vec<Record>) -> Result<BTreeMap<ProjectId, Option<Timestamp>>, store::Error> {
     let read = |record: Record| {
         let key = record.key.clone();
@@ -98,27 +101,30 @@ async fn add_carried(app: &App, records: Vec<Record>) -> Result<BTreeMap<Project
     Ok(first)
 }
 
-/// Links all entries of a project's trail that are not linked yet, and returns their number. Does
-/// nothing for a deleted project.
+/// Links all entries of a project's trail that are not linked yet, and returns the number of
+/// entries. Does nothing for a deleted project.
 ///
-/// Also updates the project's figures (`crate::counting`). If entries were linked and the project
-/// was never counted or its lists of users are incomplete, all its users are counted and listed,
-/// unless there are more than [`MAX_USERS`](recount::MAX_USERS).
+/// Also updates the project's figures (`crate::counting`). If entries were linked, may also count
+/// and list all users of the project. The users are counted and listed if the project was never
+/// counted or its lists of users are incomplete, unless there are more users than
+/// [`MAX_USERS`](recount::MAX_USERS).
 pub async fn link(app: &App, project: &ProjectId) -> Result<usize, store::Error> {
     link_since(app, project, None).await
 }
 
-/// Like [`link`]. With `since`, entries from then on are linked even if later ones already have
-/// links, because they were added late.
+/// Like [`link`]. If `since` is set, entries from that time on are linked even if later entries
+/// already have links. The reason is that these entries were added late.
 async fn link_since(app: &App, project: &ProjectId, since: Option<Timestamp>) -> Result<usize, store::Error> {
     let linked = chain::link(app, project, since).await?;
     let totals = if linked > 0 { Some(app.store.totals(project).await?) } else { None };
     if let Some(totals) = totals.filter(|totals| !totals.is_complete()) {
-        // The totals of a counted project show whether it is too large to recount here.
+        // For a project that has been counted, the totals show whether it is too large to recount
+        // here.
         let is_large = totals.counted_at.is_some() && totals.users() > recount::MAX_USERS;
         let counted = if is_large { Ok(None) } else { recount::totals(app, project, recount::MAX_USERS).await };
         match counted {
-            // A failed count must not keep entries from being linked. The next link tries again.
+            // A failed count must not keep entries from being linked. The next link tries again to
+            // count them.
             Err(error) => tracing::warn!(%error, %project, "the users of a project were not counted"),
             Ok(None) => tracing::warn!(%project, "a project has too many users to be counted here: run `gateway metrics recount`"),
             Ok(Some(_)) => {}

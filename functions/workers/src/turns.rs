@@ -1,31 +1,31 @@
-//! Whose turn it is to prepare entries or to send.
+//! Gives projects and queues turns to prepare entries or to send emails.
 
 use std::time::Duration;
 
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-/// Number of entries read at once with their projects and users. A batch read has at most a hundred
-/// keys.
+/// The number of entries that are read at once, with their projects and users. The number is
+/// limited because a batch read has at most a hundred keys.
 pub(crate) const CHUNK: usize = 50;
-/// Maximum number of queues of projects with their own mail server served at the same time: emails
-/// are in memory while they are sent.
+/// The maximum number of queues that are served at the same time for projects that have a mail
+/// server. The number is limited because emails are in memory while they are sent.
 const OWN: usize = 16;
-/// Maximum number of entries that are being prepared, and are therefore in memory, at the same
-/// time.
+/// The maximum number of entries being prepared at the same time, and therefore in memory.
 const PREPARED: usize = 100;
-/// Maximum number of slow projects whose entries are being prepared, or whose emails are being sent
-/// through the deployment's sender, at the same time. They wait for the same renderer.
+/// The maximum number of slow projects that are served at the same time. Their entries are being
+/// prepared, or their emails are being sent through the deployment's sender. Slow projects wait for
+/// the same renderer.
 const SLOW: usize = 4;
-/// After this time, a task does not start another chunk, so that others get their turn.
+/// After this time, a task does not start another chunk, so that other tasks get a turn.
 pub(crate) const SHARE: Duration = Duration::from_secs(1);
-/// How long the deployment's sender pauses when the mail service stops accepting emails.
+/// The time for which the deployment's sender pauses if the mail service stops accepting emails.
 pub(crate) const COOLDOWN: Duration = Duration::from_secs(1);
 
-/// Whose turn it is to prepare entries or to send. Emails through the deployment's sender do not
-/// wait for the mail servers of projects, which may be slow. Unless their own project is slow, they
-/// do not wait for slow templates either.
+/// Gives projects and queues turns to prepare entries or to send emails. Emails through the
+/// deployment's sender do not wait for the mail servers of projects, which may be slow. They wait
+/// for slow templates only if their project is slow.
 pub(crate) struct Turns {
-    /// A permit for each entry.
+    /// One permit for each entry.
     prepare: Semaphore,
     pub(crate) slow: Semaphore,
     pub(crate) deployments: Semaphore,
@@ -38,14 +38,14 @@ impl Turns {
         Self { prepare, slow, deployments, own }
     }
 
-    /// A project's turn to prepare this many entries; `None` after [`Self::end`].
+    /// A project's turn to prepare this many entries. `None` after [`Self::end`].
     pub(crate) async fn to_prepare(&self, entries: usize, is_slow: bool) -> Option<SemaphorePermit<'_>> {
         let (turns, count) = if is_slow { (&self.slow, 1) } else { (&self.prepare, entries.clamp(1, CHUNK)) };
         turns.acquire_many(u32::try_from(count).unwrap_or(1)).await.ok()
     }
 
-    /// From now on, tasks get no more turns and start no more chunks. Chunks already started are
-    /// still prepared, or claimed and sent.
+    /// From now on, tasks get no more turns and start no more chunks. Chunks that have already
+    /// started are still prepared, or are still claimed and sent.
     pub(crate) fn end(&self) {
         for turns in [&self.prepare, &self.slow, &self.deployments, &self.own] {
             turns.close();

@@ -9,7 +9,7 @@ use aws_smithy_types::body::SdkBody;
 use tokio::time::timeout;
 use wire::environment::{Error, variable};
 
-/// How long the start may take.
+/// The maximum time for starting the function.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Starts a function.
@@ -19,17 +19,17 @@ pub struct Wake {
 }
 
 impl Wake {
-    /// For the function named in the environment variable `name`; `None` if the variable is not
-    /// set, in which case only the schedule starts the function. Fails if an AWS setting is
-    /// missing, or the file in `SSL_CERT_FILE` cannot be read or parsed.
+    /// Returns the starter for the function named in the environment variable `name`. If the
+    /// variable is not set, returns `None`, and only the schedule starts the function. Fails if an
+    /// AWS setting is missing, or if the file in `SSL_CERT_FILE` cannot be read or parsed.
     pub fn from_env(name: &'static str) -> Result<Option<Self>, Error> {
         let Some(function) = variable(name) else { return Ok(None) };
         let client = Client::new(Endpoint::from_env(Service::Lambda)?, AwsHttp::from_env()?);
         Ok(Some(Self { client, function }))
     }
 
-    /// Starts the function without waiting for it. A failure is only logged: the schedule starts
-    /// the function within a minute.
+    /// Starts the function without waiting for it. A failure is only logged, because the schedule
+    /// starts the function within a minute.
     pub async fn start(&self) {
         let mut request = HttpRequest::new(SdkBody::from("{}"));
         let path = format!("/2015-03-31/functions/{}/invocations", self.function);

@@ -1,5 +1,5 @@
 //! Admin access tokens. A user of the project `internal` may administer the projects of their
-//! teams, and no others.
+//! teams, but no other projects.
 
 use jiff::SignedDuration;
 use model::user::User;
@@ -37,10 +37,10 @@ async fn an_owner_token_grants_every_access_type_without_a_key() {
     let project = ada.project("Notes").await;
     let token = &ada.user.access_token;
     assert!(opens(&app, &project, token).await);
-    // A key sent with the token is ignored.
+    // A key that is sent with the token is ignored.
     let caller = with_token(&app, &project, "server", token).with("x-stack-secret-server-key", "ssk_wrong");
     assert_eq!(caller.get("/api/v1/users").await.status(), 200);
-    // The new user is in the owner's project, not in `internal`, whose only user is the owner.
+    // The new user is in the owner's project. The only user in `internal` is still the owner.
     let made = caller.post("/api/v1/users", json!({ "primary_email": "bob@example.com" })).await;
     assert_eq!(made.status(), 201, "{}", made.text());
     let count = |answer: support::Answer| answer.json()["items"].as_array().unwrap().len();
@@ -57,12 +57,13 @@ async fn a_user_outside_the_owning_team_gets_no_access() {
     let (ada, bob) = (Owner::sign_up(&app, &internal, "ada@example.com").await, Owner::sign_up(&app, &internal, "bob@example.com").await);
     let project = ada.project("Notes").await;
     assert_refused(&app, &project, &bob.user.access_token, "ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN").await;
-    // Neither `internal` nor projects created without an owner have one.
+    // The project `internal` has no owner. A project that was created without an owner has no owner
+    // either.
     assert_refused(&app, app.project_id().as_str(), &ada.user.access_token, "ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN").await;
     assert_refused(&app, "internal", &ada.user.access_token, "ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN").await;
 
-    // The members of a team own its projects from the time they join until they leave, whichever
-    // team they have selected.
+    // The members of a team own its projects from the time they join until they leave, no matter
+    // which team they have selected.
     let server = app.server_of(&internal);
     let membership = format!("/api/v1/team-memberships/{}/{}", ada.team, bob.user.user_id);
     assert_eq!(server.post(&membership, json!({})).await.status(), 201);
@@ -72,7 +73,7 @@ async fn a_user_outside_the_owning_team_gets_no_access() {
     assert_refused(&app, &project, &bob.user.access_token, "ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN").await;
     assert!(opens(&app, &project, &ada.user.access_token).await);
 
-    // A team without members leaves its projects without owners too.
+    // If a team has no members, its projects have no owners.
     let membership = format!("/api/v1/team-memberships/{}/{}", ada.team, ada.user.user_id);
     assert_eq!(server.delete(&membership).await.status(), 200);
     assert_refused(&app, &project, &ada.user.access_token, "ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN").await;
@@ -146,7 +147,7 @@ async fn an_owner_proves_both_factors_if_the_console_requires_them() {
     let internal = app.internal_project().await;
     let ada = Owner::sign_up(&app, &internal, "ada@example.com").await;
     let (project, token) = (ada.project("Notes").await, &ada.user.access_token);
-    // A passkey of the owner, as if registered in the console.
+    // A passkey of the owner, as registered in the console.
     app.offer_passkeys().await;
     let other = app.sign_up("ada@example.com").await;
     app.add_passkey(&other, 1).await;

@@ -1,5 +1,5 @@
-//! Common parts of all product API responses (envelope, headers, CORS), and responses to unknown
-//! paths.
+//! The parts that all product API responses share, such as envelope, headers and CORS, and the
+//! responses to unknown paths.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use support::{KeptLog, TestApp};
 
 use super::{ADMIN, CLIENT, HEADERS, SERVER};
 
-/// The request headers in addition to [`HEADERS`], without a family's prefix.
+/// Request headers that are not in [`HEADERS`], without the prefix of a header family.
 const OTHER_HEADERS: [&str; 6] = [
     "refresh-token",
     "client-version",
@@ -168,7 +168,7 @@ async fn an_unknown_path_is_404_in_the_form_of_its_interface() {
         let answer = app.anonymous().get(path).await;
         assert_eq!((answer.status(), &answer.json()["error"]["code"]), (404, &json!("route_not_found")), "{path}");
     }
-    // If only a trailing slash is wrong, the error says so.
+    // If the path is correct except for a trailing slash, the error says so.
     for (path, is_slashed) in [("/api/v1/users/me/", true), ("/api/v1/teams//", true), ("/api/v1/nothing/", false), ("/api/v2/", false)] {
         let answer = app.client().get(path).await;
         assert_eq!(answer.status(), 404, "{path}");

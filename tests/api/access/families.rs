@@ -1,4 +1,4 @@
-//! The three families of header names are synonyms, and one request may mix them.
+//! The three families of header names are synonyms, and a request may mix them.
 
 use secrecy::ExposeSecret as _;
 use serde_json::json;
@@ -10,7 +10,8 @@ use crate::teams::team;
 
 const FAMILIES: [&str; 3] = ["x-service-", "x-stack-", "x-hexclave-"];
 
-/// A signed-in client. Each of its four headers is from the family at the same position.
+/// A signed-in client. Each of the client's four headers is from the family at the same position in
+/// `families`.
 fn caller(app: &TestApp, families: [&str; 4], access_token: &str) -> Caller {
     let headers = [
         ("project-id", app.project_id().as_str()),

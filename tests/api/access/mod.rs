@@ -1,5 +1,5 @@
-//! Access: authentication, whose checks come in the same order for every operation, and the common
-//! parts of all responses.
+//! Access, with tests about authentication and about the parts that all responses share. The checks
+//! of authentication have the same order in every operation.
 
 mod admin_tokens;
 mod answers;
@@ -15,12 +15,12 @@ use support::{Answer, Caller, TestApp};
 use crate::stored;
 
 const UNKNOWN: &str = "7f3c2a4e-3f5b-4d0e-9a56-0f1f6c8f3d21";
-/// An operation for each access type.
+/// One operation for each access type.
 const CLIENT: &str = "/api/v1/users/me";
 const SERVER: &str = "/api/v1/emails/outbox";
 const ADMIN: &str = "/api/v1/internal/projects/current";
 
-/// The headers that determine a request's access, without a family's prefix.
+/// The headers that determine a request's access, without the prefix of a header family.
 const HEADERS: [&str; 11] = [
     "project-id",
     "access-type",
@@ -35,7 +35,7 @@ const HEADERS: [&str; 11] = [
     "development-override-key",
 ];
 
-/// A request with possible faults.
+/// A request into which faults can be introduced.
 #[derive(Clone)]
 struct FaultyRequest {
     method: &'static str,
@@ -64,7 +64,7 @@ impl FaultyRequest {
     }
 }
 
-/// A way to break a request, and the error it causes.
+/// A way to break a request, and the error that it causes.
 struct Step {
     spoil: fn(FaultyRequest) -> FaultyRequest,
     status: u16,
@@ -104,8 +104,8 @@ async fn of_two_failures_the_first_is_reported() {
     let app = TestApp::start().await;
     for (index, first) in STEPS.iter().enumerate() {
         for second in &STEPS[index + 1..] {
-            // The fault that is checked first is applied last, so that it remains if both change
-            // the same part of the request.
+            // The fault that is checked first is applied last, so that it remains if both faults
+            // change the same part of the request.
             let answer = (first.spoil)((second.spoil)(FaultyRequest::good(&app))).send().await;
             assert_eq!((answer.status(), answer.code().as_str()), (first.status, first.code), "beside {}", second.code);
         }

@@ -1,4 +1,4 @@
-//! Projects and keys cached by a process, if the operator allows it.
+//! Projects and keys that a process caches, if the operator permits it.
 
 use jiff::SignedDuration;
 use secrecy::ExposeSecret as _;
@@ -10,16 +10,16 @@ use super::{ADMIN, CLIENT};
 const KEYS: &str = "/api/v1/internal/api-keys";
 const PROJECT: &str = "/api/v1/projects/current";
 const TOKEN: &str = "/api/v1/auth/oauth/token";
-/// How long the deployments in these tests cache projects and keys.
+/// The time for which the deployments in these tests cache projects and keys.
 const LIFE: SignedDuration = SignedDuration::from_secs(2);
 const MILLISECOND: SignedDuration = SignedDuration::from_millis(1);
 
-/// A process that caches projects and keys for two seconds.
+/// A deployment that caches projects and keys for two seconds.
 async fn remembering() -> TestApp {
     TestApp::start().await.redeployed(|settings| settings.project_cache_seconds = 2)
 }
 
-/// A set of one key of each kind, in the project of `admin`.
+/// A set with one key of each kind, in the project of `admin`.
 async fn new_set(app: &TestApp, admin: &Caller) -> Value {
     let expires = (app.now() + SignedDuration::from_hours(1)).as_millisecond();
     let body = json!({
@@ -36,7 +36,7 @@ async fn revoke(admin: &Caller, set: &Value) {
     assert_eq!(admin.patch(&path, json!({ "revoked": true })).await.status(), 200);
 }
 
-/// The statuses that a client, a server and an administrator get with a set's keys.
+/// The statuses that a client, a server and an administrator get when they use the keys of a set.
 async fn statuses(app: &TestApp, set: &Value) -> [u16; 3] {
     let key = |name: &str| set[name].as_str().unwrap().to_owned();
     let client = app.client().with("x-stack-publishable-client-key", &key("publishable_client_key"));
@@ -51,7 +51,7 @@ async fn refresh(app: &TestApp, key: &str, token: &str) -> Answer {
     app.anonymous().post(TOKEN, body).await
 }
 
-/// How many items of the project's own partition were requested in batch reads.
+/// The number of items in the project's partition that batch reads requested.
 fn read_of_project(app: &TestApp) -> usize {
     let own = format!("\"P#{}\"", app.project_id());
     app.recorder.calls().iter().filter(|(operation, _)| operation == "BatchGetItem").map(|(_, body)| body.matches(&own).count()).sum()

@@ -1,5 +1,5 @@
-//! Access tokens. A token must be valid, unexpired and for the project, and its session and user
-//! must still exist.
+//! Access tokens. A token must be valid, unexpired and issued for the project, and its session and
+//! user must still exist.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
@@ -60,7 +60,7 @@ impl Parts {
         format!("{}.{}", self.signed_part(), self.signature)
     }
 
-    /// The token with a changed claim but its original signature, which no longer matches.
+    /// The token with a changed claim and the original signature, which no longer matches.
     fn with(token: &str, claim: &str, value: impl Into<Value>) -> String {
         let mut parts = Self::of(token);
         parts.claims[claim] = value.into();
@@ -68,7 +68,7 @@ impl Parts {
     }
 }
 
-/// Signs the token with the deployment's own key, derived as in the service.
+/// Signs the token with the deployment's key, which is derived as in the service.
 fn signed_by_the_deployment(app: &TestApp, parts: &Parts) -> String {
     let audience = parts.claims["aud"].as_str().unwrap();
     let purpose = [&b"token "[..], audience.as_bytes(), &[0]];
@@ -83,7 +83,8 @@ fn signed_by_the_deployment(app: &TestApp, parts: &Parts) -> String {
     format!("{}.{}", parts.signed_part(), URL_SAFE_NO_PAD.encode(signature.as_ref()))
 }
 
-/// The same user's token from a deployment with the settings of `app`, altered by `change`.
+/// A token of the same user from another deployment. Its settings are the settings of `app`,
+/// altered by `change`.
 async fn token_of_other_deployment(app: &TestApp, user: &SignedInUser, change: impl FnOnce(&mut Settings)) -> String {
     let mut settings = app.app.settings.clone();
     change(&mut settings);
@@ -120,7 +121,7 @@ async fn a_token_signed_by_another_key_is_rejected() {
     parts.signature = URL_SAFE_NO_PAD.encode(pair.sign(&random, parts.signed_part().as_bytes()).unwrap().as_ref());
     assert_forged(&app, "signed with a foreign key", &parts.token()).await;
 
-    // Algorithm confusion: the public key is used as an HMAC secret.
+    // Algorithm confusion. The public key is used as an HMAC secret.
     let jwks = app.anonymous().get(&format!("/api/v1/projects/{}/.well-known/jwks.json", app.project_id())).await.json();
     let coordinate = |name: &str| URL_SAFE_NO_PAD.decode(jwks["keys"][0][name].as_str().unwrap()).unwrap();
     let public = [vec![4], coordinate("x"), coordinate("y")].concat();

@@ -1,7 +1,7 @@
-//! Every kind of code, combined with every event that may happen between its creation and its use:
-//! does the event invalidate it, and why? Codes that open or change an account are invalid once its
-//! credential epoch has changed. Links that undo something for whoever reads an address's emails
-//! are invalid once there is nothing left to undo.
+//! Combines every kind of code with every event that may happen between its creation and its use.
+//! The test checks whether the event invalidates the code. Codes that open or change an account are
+//! invalid once the account's credential epoch has changed. Links that let the reader of an
+//! address's emails undo something are invalid once there is nothing left to undo.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -28,7 +28,7 @@ enum Fate {
     Alive,
     /// The code no longer exists.
     Dead,
-    /// The code still exists, but is rejected for another reason.
+    /// The code still exists, but is rejected for a different reason.
     Refused(u16, &'static str),
 }
 
@@ -40,7 +40,7 @@ const ANONYMOUS: Fate = R(401, "ANONYMOUS_AUTHENTICATION_NOT_ALLOWED");
 const NO_CHANNEL: Fate = R(404, "CONTACT_CHANNEL_NOT_FOUND");
 const NOBODY: Fate = R(401, "ACCESS_TOKEN_EXPIRED");
 
-/// Each event, with why it does or does not invalidate codes and its effect on each of [`KINDS`].
+/// Each event with its effect on each of [`KINDS`], and with the reason for the effect.
 #[rustfmt::skip]
 const FATES: [(Event, &str, [Fate; 10]); 33] = [
     //                         sign-in by
@@ -147,8 +147,8 @@ impl World {
         let after = self.app.rows();
         let changed = before.changed(&after);
         let is_count = |(pk, _): &(String, String)| pk.starts_with("C#");
-        // An invitation is accepted in a new session, which the audit trail records, as it does
-        // wrong codes.
+        // An invitation is accepted in a new session. The audit trail records this session. It also
+        // records wrong codes.
         let is_session = |(pk, sk): &(String, String)| kind == Invitation && (sk.starts_with("SESSION#") || pk.starts_with("R#"));
         let is_told = |(pk, _): &(String, String)| matches!(kind, Invitation | Attempt) && pk.contains("#TRAIL#");
         let other: Vec<_> = changed.iter().filter(|key| !is_count(key) && !is_session(key) && !is_told(key)).collect();
@@ -167,7 +167,7 @@ fn is_done(kind: Kind, answer: &Answer) -> bool {
     }
 }
 
-/// Accounts with a code of every kind, each created once.
+/// Accounts that have a code of every kind. Each account is created once.
 #[derive(Default)]
 struct Bases(BTreeMap<Base, (Snapshot, AccountFacts)>);
 
@@ -192,8 +192,8 @@ async fn every_event_affects_every_kind_of_code_as_the_table_says() {
             let (world, known) = bases.begin(base).await;
             world.happen(event, &known.later_not_me, &known.codes[&Release]).await;
             let snapshot = world.app.snapshot();
-            // Sign-in attempts need an account with an authenticator app; other codes are tried on
-            // one without.
+            // Sign-in attempts require an account with an authenticator app. All other codes are
+            // tried on an account without such an app.
             for (kind, fate) in KINDS.into_iter().zip(fates).filter(|(kind, _)| (*kind == Attempt) == has_app) {
                 let world = World::of(&known, TestApp::start_from(&snapshot, Limits::off()).await, base);
                 let what = format!("{kind:?} after {event:?} ({why})");
@@ -208,7 +208,7 @@ fn the_table_lists_every_event_once() {
     let mut events: Vec<Event> = FATES.iter().map(|(event, ..)| *event).collect();
     events.sort_unstable();
     events.dedup();
-    // `CreatorProves` is the last event; numbers start at 0.
+    // `CreatorProves` is the last event, and events are numbered from 0.
     assert_eq!([FATES.len(), events.len()], [CreatorProves as usize + 1; 2]);
 }
 

@@ -1,5 +1,5 @@
-//! An account with a code of every kind, and every event that may happen to it.
-//! [`super::code_matrix`] checks which events invalidate which codes.
+//! Accounts with a code of every kind, and every event that may happen to these accounts. The tests
+//! in [`super::code_matrix`] check which events invalidate which codes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,21 +24,21 @@ use crate::auth::oauth_callback::{self, exchange, flow, parameter};
 use crate::emails::send;
 use crate::stored;
 
-/// The time between two changes, to order the emails about them.
+/// The time between two changes. The emails about the changes are ordered by this time.
 const TICK: SignedDuration = SignedDuration::from_secs(1);
 const ADA: &str = "ada@example.com";
 /// A second, verified address of the account.
 const WORK: &str = "work@example.com";
 const THIRD: &str = "third@example.com";
 pub(super) const ME: &str = "/api/v1/users/me";
-/// The secret of an authenticator app: 20 bytes in base64.
+/// The secret of an authenticator app, which has 20 bytes in base64.
 const SECRET: &str = "MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=";
 const OTHER_SECRET: &str = "MTIzNDU2Nzg5MDEyMzQ1Njc4OTE=";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     SignInLink,
-    /// The typed part of a sign-in code, combined with the part that the app kept.
+    /// The typed part of a sign-in code, combined with the part that the app stores.
     SignInTyped,
     Verification,
     Reset,
@@ -97,7 +97,7 @@ pub(super) enum Event {
 /// An account's state when its codes are created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Base {
-    /// Whether [`ADA`] is verified. If not, the account's creator gets the codes at [`WORK`].
+    /// Whether [`ADA`] is verified. Otherwise, the account's creator gets the codes at [`WORK`].
     pub(super) is_proved: bool,
     pub(super) has_password: bool,
     /// Whether sign-in requires a code from an authenticator app.
@@ -107,13 +107,13 @@ pub(super) struct Base {
 impl Base {
     pub(super) const PLAIN: Self = Self { is_proved: true, has_password: true, has_app: false };
 
-    /// The address that gets the codes.
+    /// The address to which the codes are sent.
     fn address(self) -> &'static str {
         if self.is_proved { ADA } else { WORK }
     }
 }
 
-/// What all services started from the snapshot of one account have in common.
+/// The facts that all services started from an account's snapshot share.
 #[derive(Clone)]
 pub(super) struct AccountFacts {
     pub(super) provider: Arc<Provider>,
@@ -122,7 +122,7 @@ pub(super) struct AccountFacts {
     /// The channel id of [`WORK`].
     work: String,
     pub(super) codes: BTreeMap<Kind, String>,
-    /// The link in the last notice. The link for [`NotMe`] is in the first one.
+    /// The link in the last notice. The first notice contains the link for [`NotMe`].
     pub(super) later_not_me: String,
 }
 
@@ -140,7 +140,7 @@ fn path(mail: &Mail, part: &str) -> String {
     link.strip_prefix(support::API_URL).unwrap().to_owned()
 }
 
-/// The claims of the linked provider account: another person's unless [`ADA`] is verified.
+/// The claims of the provider account, which is another person's unless [`ADA`] is verified.
 fn account_of(base: Base) -> Value {
     if base.is_proved {
         oauth_callback::ada()
@@ -188,7 +188,7 @@ impl World {
         Self { app, provider: Arc::clone(&known.provider), ada: known.ada.clone(), work: known.work.clone(), base }
     }
 
-    /// Creates codes of all kinds ([`Attempt`] only with an app) and the rest of [`AccountFacts`].
+    /// Creates codes of all kinds, and the other facts. The kind [`Attempt`] requires an app.
     pub(super) async fn known(&self) -> AccountFacts {
         let mut codes = BTreeMap::new();
         for kind in KINDS.into_iter().filter(|kind| *kind != Attempt || self.base.has_app) {
@@ -199,7 +199,7 @@ impl World {
         AccountFacts { provider: Arc::clone(&self.provider), ada: self.ada.clone(), work: self.work.clone(), codes, later_not_me }
     }
 
-    /// Creates a code of this kind, or finds it in an email; for links, returns the path.
+    /// Creates a code of this kind, or finds it in an email. For links, returns the path.
     pub(super) async fn code(&self, kind: Kind) -> String {
         let (app, address) = (&self.app, self.base.address());
         match kind {
@@ -237,7 +237,7 @@ impl World {
         }
     }
 
-    /// The channel id of [`THIRD`], which is added as a pending address if missing.
+    /// The channel id of [`THIRD`], which is added as a pending address if it is missing.
     async fn third(&self) -> String {
         match self.channel(THIRD).await {
             Some(id) => id,
@@ -322,7 +322,7 @@ impl World {
             }
             Authorization => exchange(app, code).await,
             Invitation => {
-                // Uses a new session, because the event may have ended earlier ones.
+                // The session is new, because the event may have ended earlier sessions.
                 let begun = app.server().post("/api/v1/auth/sessions", json!({ "user_id": self.ada.user_id })).await;
                 let token = if begun.status() == 200 { begun.json()["access_token"].clone() } else { json!(self.ada.access_token) };
                 let caller = app.client().with("x-stack-access-token", token.as_str().unwrap());
@@ -332,7 +332,7 @@ impl World {
         }
     }
 
-    /// Whether the code is reported as valid; `None` for kinds without a check here.
+    /// Whether the code is reported as valid. `None` for kinds that have no such check.
     pub(super) async fn is_valid(&self, kind: Kind, code: &str) -> Option<bool> {
         let path = match kind {
             SignInLink | SignInTyped => "/api/v1/auth/otp/sign-in/check-code",
@@ -344,7 +344,7 @@ impl World {
     }
 }
 
-/// Whether the response shows an accepted first factor.
+/// Whether the response shows that the first factor was accepted.
 pub(super) fn opens(answer: &Answer) -> bool {
     answer.status() == 200 || (answer.status() == 400 && answer.code() == "MULTI_FACTOR_AUTHENTICATION_REQUIRED")
 }

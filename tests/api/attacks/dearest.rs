@@ -1,6 +1,7 @@
-//! A client's most expensive requests: tries all operations open to clients, with the longest
-//! accepted value in each field of their bodies. The contract test of `docs/operations/attacks.md`
-//! computes an attacker's daily cost from the results in `infra/dearest-requests.md`.
+//! Finds a client's most expensive requests. The search tries all operations that are open to
+//! clients, with the longest accepted value in each field of their bodies. The contract test of
+//! `docs/operations/attacks.md` computes an attacker's daily cost from the results in
+//! `infra/dearest-requests.md`.
 
 use std::fmt::Write as _;
 
@@ -19,10 +20,10 @@ use wire::level::Level;
 
 use crate::events::{FurnishedWorld, PROJECT, World, name, success};
 
-/// Dollars per million units on demand, us-east-1.
+/// Dollars per million units, on demand in us-east-1.
 const READ_PRICE: f64 = 0.125;
 const WRITE_PRICE: f64 = 0.625;
-/// The lengths to try, in bytes, longest first.
+/// The lengths to try, in bytes, starting with the longest.
 const LENGTHS: [usize; 6] = [240_000, 100_000, 32_000, 8_000, 2_000, 250];
 /// The number of rows on the page.
 const ROWS: usize = 12;
@@ -59,7 +60,7 @@ impl Request {
     }
 }
 
-/// The fields of an operation's JSON body, by name, with their schemas.
+/// The fields of an operation's JSON body with their schemas, by name.
 fn fields(document: &Value, operation: &Operation) -> Map<String, Value> {
     let verb = operation.route.verb.name().to_lowercase();
     let body = &document["paths"][operation.route.path][&verb]["requestBody"]["content"]["application/json"]["schema"];
@@ -71,7 +72,7 @@ fn fields(document: &Value, operation: &Operation) -> Map<String, Value> {
     fields.into_iter().map(|(name, schema)| (name, resolved(&schema))).collect()
 }
 
-/// A value of this length for a field, in the forms that fields have.
+/// A value of this length for a field, in each form that fields can have.
 fn values(name: &str, length: usize) -> Vec<Value> {
     let text = "x".repeat(length);
     let mut values = vec![json!({ "text": text }), Value::from(text)];
@@ -82,7 +83,7 @@ fn values(name: &str, length: usize) -> Vec<Value> {
     values
 }
 
-/// Whether a field may be long: a string without a format, or any object.
+/// Whether a field may be long. Such a field is a string without a format, or any object.
 fn may_be_long(schema: &Value) -> bool {
     let text = schema.to_string();
     let is_short = schema["enum"].is_array() || schema["format"].is_string() && schema["format"] != "uri" || text.contains("\"boolean\"");
@@ -92,7 +93,7 @@ fn may_be_long(schema: &Value) -> bool {
             || schema.as_object().is_some_and(|schema| !schema.contains_key("type")))
 }
 
-/// The event's body with the longest values that the operation accepts.
+/// The body of the event, with the longest values that the operation accepts.
 async fn longest(document: &Value, operation: &Operation, event: &str) -> Map<String, Value> {
     let mut chosen = Map::new();
     let mut world = World::without_providers(Limits::off()).await;
@@ -105,7 +106,7 @@ async fn longest(document: &Value, operation: &Operation, event: &str) -> Map<St
             for value in values(&field, length) {
                 let mut tried = chosen.clone();
                 tried.insert(field.clone(), value);
-                // Most values are refused, which changes nothing.
+                // Most values are rejected and change nothing.
                 if world.app.rows() != first {
                     drop(world);
                     world = World::without_providers(Limits::off()).await;
@@ -127,7 +128,7 @@ pub(super) fn extend(body: &mut Value, fields: &Map<String, Value>) {
     }
 }
 
-/// The event's cost with these fields; `None` if it does not succeed in this world.
+/// The cost of the event with these fields. `None` if the event does not succeed in this world.
 async fn consumed(world: &World, event: &str, expected: u16, fields: &Map<String, Value>) -> Option<(usize, ConsumedUnits)> {
     world.app.app.memory.saw(PROJECT);
     let mut bytes = 0;
@@ -145,8 +146,8 @@ async fn consumed(world: &World, event: &str, expected: u16, fields: &Map<String
     (answer.status() == expected).then_some((bytes, consumed))
 }
 
-/// An operation's request with the longest fields, in the world of the events or, if that costs
-/// more, for a user who has as much of everything as is permitted.
+/// An operation's request with the longest fields, in the world of the events. If this request
+/// costs more, the same request is made for a user who has as much of everything as is permitted.
 async fn measured(operation: Operation, fields: &Map<String, Value>, rich: &FurnishedWorld) -> Request {
     let (event, expected) = (name(&operation), success(&operation));
     let usual = World::without_providers(Limits::standard()).await;
@@ -158,8 +159,8 @@ async fn measured(operation: Operation, fields: &Map<String, Value>, rich: &Furn
     Request { operation, body, uploads: fields.contains_key("profile_image_url"), consumed }
 }
 
-/// The world of the events, but its user has the longest values and as many teams as a user may
-/// create, these too with the longest values.
+/// The world of the events, changed so that its user has the longest values and as many teams as a
+/// user may create. The teams also have the longest values.
 async fn rich(user: &Map<String, Value>, team: &Map<String, Value>) -> FurnishedWorld {
     let world = World::without_providers(Limits::off()).await;
     assert_eq!(world.send_with("users/me-update", |body| extend(body, user)).await.status(), 200);
@@ -171,8 +172,8 @@ async fn rich(user: &Map<String, Value>, team: &Map<String, Value>) -> Furnished
     world.kept()
 }
 
-/// The operations open to clients, with the longest values that their fields accept, and a world
-/// whose user has as much as possible of these.
+/// The operations that are open to clients, with the longest values that their fields accept. Also
+/// a world whose user has as many of these values as possible.
 pub(super) struct Search {
     pub(super) operations: Vec<(Operation, Map<String, Value>)>,
     pub(super) rich: FurnishedWorld,
@@ -187,7 +188,7 @@ impl Search {
     async fn run() -> Self {
         let document: Value = serde_json::from_str(include_str!("../../../functions/content/src/openapi.json")).unwrap();
         let is_of_client = |operation: &Operation| operation.description.level.is_none_or(|level| level == Level::Client);
-        // The public content has its own page, and a provider flow needs a socket.
+        // The public content is measured on a separate page, and a provider flow needs a socket.
         let is_searched = |operation: &Operation| operation.area() != "content" && !operation.route.needs.has(Need::Providers);
         let mut operations = Vec::new();
         for operation in operations::all().into_iter().filter(is_of_client).filter(is_searched) {

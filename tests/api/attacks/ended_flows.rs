@@ -1,6 +1,6 @@
-//! OAuth flows that outlast their session. A thief with a stolen access token starts to link their
-//! own provider account or, if the user is anonymous, to sign up as that user. Then the session
-//! ends, and the thief completes the flow.
+//! OAuth flows that continue after their session has ended. A thief with a stolen access token
+//! starts to link the thief's provider account. If the user is anonymous, the thief starts to sign
+//! up as this user. Then the session ends, and the thief completes the flow.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ use crate::auth::assert_error;
 use crate::auth::oauth_callback::{self, begin, come_back, error_of, exchange, landed, parameter};
 use crate::stored;
 
-/// A session lifetime that is shorter than the time limit of a flow at the provider, and no longer
+/// A session lifetime. It is shorter than the time limit of a flow at the provider, and not longer
 /// than the lifetime of the code that the app receives.
 const SHORT: SignedDuration = SignedDuration::from_mins(5);
 
@@ -23,13 +23,13 @@ enum Aim {
     Link,
     /// Enables sign-in with a linked account.
     LinkAgain,
-    /// Turns the anonymous user into an ordinary one controlled by the thief.
+    /// Turns the anonymous user into an ordinary user whom the thief controls.
     Upgrade,
 }
 
 const AIMS: [Aim; 3] = [Aim::Link, Aim::LinkAgain, Aim::Upgrade];
 
-/// What ends the thief's session.
+/// The event that ends the thief's session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     SignedOut,
@@ -50,7 +50,7 @@ struct World {
     aim: Aim,
     /// The owner's session.
     owner: SignedInUser,
-    /// Another session of the same user, stolen.
+    /// The stolen session, which is another session of the same user.
     stolen: SignedInUser,
     stolen_id: String,
 }
@@ -91,7 +91,7 @@ impl World {
         Self { app, provider, aim, owner, stolen, stolen_id }
     }
 
-    /// Starts the flow, and consents at the provider; returns the provider's code and the state.
+    /// Starts the flow and consents at the provider. Returns the provider's code and the state.
     async fn begin(&self) -> (String, String) {
         let token = ("token", self.stolen.access_token.as_str());
         let location =
@@ -112,7 +112,7 @@ impl World {
         assert_eq!(done.status(), 200, "{end:?}: {}", done.text());
     }
 
-    /// The user's fields that the flow would change.
+    /// The fields of the user that the flow would change.
     async fn seen(&self) -> Value {
         let user = user(&self.app, &self.owner.user_id).await;
         let accounts = self.app.server().get(&accounts_path(self)).await.json();
@@ -144,7 +144,7 @@ async fn a_session_that_ends_during_an_oauth_flow_links_no_account() {
             let (before, sessions) = (world.seen().await, world.sessions());
             let url = landed(&come_back(&world.app, &code, &state).await);
             if aim == Aim::Upgrade {
-                // The flow no longer depends on the session and signs up a new user.
+                // The flow no longer depends on the session, and signs up a new user.
                 let signed_up = exchange(&world.app, &parameter(&url, "code")).await;
                 let me = user_of(&world.app, &signed_up).get("/api/v1/users/me").await.json();
                 assert_ne!(me["id"], json!(world.owner.user_id), "{end:?}");

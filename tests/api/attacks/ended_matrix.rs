@@ -1,6 +1,7 @@
-//! With the access token of a locked-out user, calls every operation that authenticates its caller:
-//! the session has ended, or the user is restricted, deleted or anonymous. Operations come from the
-//! routes and requests from the files in `events/`, so new operations are covered automatically.
+//! Calls every operation that authenticates its caller, with the access token of a locked-out user.
+//! The session has ended, or the user is restricted, deleted or anonymous. The operations come from
+//! the routes, and the requests come from the files in `events/`. The test therefore covers new
+//! operations automatically.
 
 use std::collections::BTreeSet;
 
@@ -18,14 +19,14 @@ use crate::auth::assert_error;
 use crate::events::{KEY, PROJECT, World, name, success};
 
 const TOKEN: &str = "x-service-access-token";
-/// Operations whose events have the access token of a user with a password, and of one without.
+/// Events with the access tokens of a user who has a password, and of a user who has no password.
 const WITH_PASSWORD: &str = "users/me-read";
 const WITHOUT_PASSWORD: &str = "auth/password-set";
-/// The event of the operation that starts a linking flow; [`begin_link`] adds the parameters for
+/// The event of the operation that starts a linking flow. [`begin_link`] adds the parameters for
 /// linking.
 const LINK: &str = "auth/oauth-authorize";
 
-/// How a user is locked out, and the error for their access token.
+/// The ways to lock a user out, with the error for the user's access token.
 const ENDS: [(&str, u16, &str); 10] = [
     ("signed out", 401, "ACCESS_TOKEN_EXPIRED"),
     ("password changed by another session", 401, "ACCESS_TOKEN_EXPIRED"),
@@ -39,7 +40,8 @@ const ENDS: [(&str, u16, &str); 10] = [
     ("anonymous", 401, "ANONYMOUS_AUTHENTICATION_NOT_ALLOWED"),
 ];
 
-/// Client operations other than GET that stay open to users restricted by an administrator.
+/// The client operations other than GET that users whom an administrator has restricted may still
+/// call.
 const OPEN_TO_RESTRICTED: [&str; 19] = [
     "auth-anonymous-sign-up",
     "auth-mfa-sign-in",
@@ -84,7 +86,7 @@ fn signed_in(world: &World, token: &str) -> Caller {
     for_project(world.app.anonymous(), "client", ("x-stack-publishable-client-key", "pck_")).with("x-stack-access-token", token)
 }
 
-/// Locks out this access token's user.
+/// Locks out the user of this access token.
 async fn put_out(world: &World, token: &str, end: &str) {
     let me = signed_in(world, token).get("/api/v1/users/me").await.json();
     let id = me["id"].as_str().unwrap();
@@ -99,8 +101,8 @@ async fn put_out(world: &World, token: &str, end: &str) {
             let body = json!({ "old_password": PASSWORD, "new_password": NEW });
             elsewhere().await.post("/api/v1/auth/password/update", body).await
         }
-        // A user without a password has none to change, so their other session signs out everywhere
-        // instead.
+        // A user without a password cannot change it. Instead, the user's other session signs the
+        // user out everywhere.
         "password changed by another session" | "signed out everywhere by another session" => {
             elsewhere().await.delete("/api/v1/auth/sessions?user_id=me").await
         }
@@ -131,7 +133,8 @@ async fn make_anonymous(world: &World, id: &str) {
     store.write(user::replace(&project, &row.user, row.version).unwrap()).await.unwrap();
 }
 
-/// Sends the operation's event, with this access token if it has none.
+/// Sends the event of the operation. If the event contains no access token, the event is sent with
+/// this access token.
 async fn send(world: &World, operation: &Operation, token: &str) -> Answer {
     let mut request = world.request(&name(operation));
     if !request.headers().contains_key(TOKEN) {
@@ -141,7 +144,7 @@ async fn send(world: &World, operation: &Operation, token: &str) -> Answer {
 }
 
 /// Starts to link a provider account. The access token is in the query, because a browser that
-/// navigates to this operation cannot send it in a header.
+/// navigates to this operation cannot send a header.
 async fn begin_link(world: &World, token: &str) -> Answer {
     let mut request = world.request(LINK);
     let uri = request.uri().to_string().replace("type=authenticate", &format!("type=link&token={token}"));
@@ -149,7 +152,7 @@ async fn begin_link(world: &World, token: &str) -> Answer {
     Answer::read(world.app.answer(request).await).await
 }
 
-/// The project of the operation's event.
+/// The project in the event of an operation.
 fn project_of(world: &World, operation: &Operation) -> String {
     world.request(&name(operation)).headers()["x-service-project-id"].to_str().unwrap().to_owned()
 }
@@ -157,7 +160,7 @@ fn project_of(world: &World, operation: &Operation) -> String {
 #[tokio::test]
 async fn a_locked_out_user_can_use_no_operation() {
     let world = World::unobserved(Limits::off()).await;
-    // Owners of projects are users of another project and have their own test.
+    // Owners of projects are users of another project, and a separate test covers them.
     let operations: Vec<Operation> = proving().into_iter().filter(|operation| project_of(&world, operation) == PROJECT).collect();
     drop(world);
     for (end, status, code) in ENDS {
@@ -180,7 +183,7 @@ async fn a_locked_out_user_can_use_no_operation() {
             assert!(refused.contains(known), "{refused:?}");
         }
         for token in &tokens {
-            // Anonymous users may start this flow: it is how they sign up.
+            // Anonymous users may start this flow, because they sign up with it.
             if end != "anonymous" {
                 assert_error(&begin_link(&world, token).await, status, code);
             }
@@ -204,7 +207,8 @@ async fn a_signed_out_owner_can_do_nothing_with_projects() {
     }
 }
 
-/// A request's headers state which kinds of users it accepts; the published SDK always accepts all.
+/// The headers of a request state which kinds of users the request accepts. The published SDK
+/// always accepts all kinds.
 #[tokio::test]
 async fn a_restricted_user_cannot_write_even_if_the_request_allows_it() {
     let world = World::unobserved(Limits::off()).await;
@@ -213,7 +217,7 @@ async fn a_restricted_user_cannot_write_even_if_the_request_allows_it() {
         put_out(&world, token, "restricted").await;
     }
     let before = world.app.rows();
-    // Server requests are left out, because a server may write on behalf of a restricted user.
+    // Server requests are not included, because servers may write on behalf of a restricted user.
     let of_clients = |operation: &Operation| {
         operation.route.verb != Verb::Get && world.request(&name(operation)).headers()["x-service-access-type"] == "client"
     };
@@ -234,12 +238,14 @@ async fn a_restricted_user_cannot_write_even_if_the_request_allows_it() {
             assert_eq!(world.app.rows(), before, "{}", operation.route.name);
         }
     }
-    // Still allowed: signing out, requests that also work without a token, and two that have their
-    // own answers for restricted users: accepting an invitation, and signing in to a client.
+    // The user can still sign out and make requests that also work without a token. Two requests
+    // have special responses for restricted users. These requests accept an invitation, and sign in
+    // to a client.
     assert_eq!(open, BTreeSet::from(OPEN_TO_RESTRICTED));
 }
 
-/// Success here shows that the other tests' requests fail only because the user is locked out.
+/// The requests succeed here. In the other tests, they therefore fail only because the user is
+/// locked out.
 #[tokio::test]
 async fn the_same_requests_succeed_with_a_live_session() {
     for operation in proving() {
@@ -255,8 +261,8 @@ async fn the_same_requests_succeed_with_a_live_session() {
     assert!(began.status() == 200 && began.json()["location"].is_string(), "{}", began.text());
 }
 
-/// A refresh token is valid as long as its session exists, and the sessions of restricted and
-/// anonymous users continue.
+/// A refresh token is valid as long as its session exists, and restricted and anonymous users keep
+/// their sessions.
 #[tokio::test]
 async fn only_restricted_and_anonymous_users_still_get_new_access_tokens() {
     for (end, ..) in ENDS {
@@ -266,8 +272,8 @@ async fn only_restricted_and_anonymous_users_still_get_new_access_tokens() {
         let refreshed = world.send("auth/session-refresh").await;
         let exchanged = world.send("auth/oauth-token").await;
         if ["restricted", "anonymous"].contains(&end) {
-            // The new token says that the user is restricted or anonymous, so it allows no more
-            // than the old one.
+            // The new token says that the user is restricted or anonymous, so it permits no more
+            // than the old token.
             let token = refreshed.json()["access_token"].as_str().unwrap().to_owned();
             let answer = signed_in(&world, &token).get("/api/v1/users/me").await;
             assert!([401, 403].contains(&answer.status()), "{end}: {}", answer.text());
@@ -282,8 +288,8 @@ async fn only_restricted_and_anonymous_users_still_get_new_access_tokens() {
     }
 }
 
-/// A restriction applies to the user, not the token: a token from before the restriction cannot
-/// write while the restriction lasts, but can again once it is lifted.
+/// A restriction applies to the user and not to the token. A token that was issued before the
+/// restriction cannot write while the restriction lasts, and can write again once it is lifted.
 #[tokio::test]
 async fn lifting_a_restriction_restores_everything() {
     let world = World::unobserved(Limits::off()).await;

@@ -9,7 +9,7 @@ use crate::stored;
 
 const NEW: &str = "a better horse battery";
 
-/// Requests that read and change a user's own account.
+/// Requests that read and change the account of their user.
 fn changes(channel: &str) -> Vec<(&'static str, String, Value)> {
     let email = json!({ "user_id": "me", "value": "eve@example.com", "type": "email", "used_for_auth": true });
     let callback = json!({ "callback_url": "http://localhost:3000/x" });
@@ -47,7 +47,7 @@ async fn channel_of(app: &TestApp, user: &SignedInUser) -> String {
 const ENDS: [&str; 7] =
     ["signed out", "ended by the server", "password updated", "password set by the server", "reset", "expired", "deleted"];
 
-/// A user whose session ended this way but whose access token has not expired, and the id of the
+/// A user whose session ended in this way while the access token has not expired, and the id of the
 /// user's contact channel.
 async fn ended(app: &TestApp, end: &str) -> (SignedInUser, String) {
     let ada = app.sign_up("ada@example.com").await;

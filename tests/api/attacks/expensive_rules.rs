@@ -1,5 +1,5 @@
-//! A project's sign-up rules that would take seconds: wherever they are evaluated, the evaluation
-//! stays within its budget.
+//! Sign-up rules of a project whose evaluation would take seconds. Every operation that evaluates
+//! these rules stays within the evaluation budget.
 
 use model::email::Email;
 use model::sign_up::budget::{MAX_BYTES, MAX_STEPS};
@@ -64,11 +64,12 @@ async fn a_rule_beyond_the_budget_is_refused_and_a_stored_one_is_skipped_and_sho
         [("a", "not_matched"), ("b", "error"), ("c", "not_matched")].map(|(id, status)| (Some(id), Some(status)))
     );
     assert!(tested["evaluations"][1]["error"].as_str().unwrap().contains("all rules of a project may take"), "{tested}");
-    // The rules that fit into the budget decide.
+    // Only the rules that fit into the budget decide.
     let sign_up =
         async |email: &str| app.client().post(SIGN_UP, json!({ "email": email, "password": "correct horse battery" })).await.status();
     assert_eq!((sign_up("ada@evil.example").await, sign_up("ada@bad.example").await, sign_up("ada@example.com").await), (403, 403, 200));
-    // Other settings can be changed despite the stored rules, and so can one rule that fits.
+    // Despite the stored rules, other settings can be changed. A single rule that fits into the
+    // budget can also be changed.
     assert_eq!(app.admin().patch(SETTINGS, json!({ "config": { "magic_link_enabled": true } })).await.status(), 200);
     assert_eq!(app.admin().patch(SETTINGS, json!({ "config": { "sign_up_rules": rules } })).await.status(), 200, "the same rules");
     assert_eq!(app.admin().patch(SETTINGS, json!({ "config": { "sign_up_rules": [rules[0]] } })).await.status(), 200);

@@ -1,5 +1,5 @@
-//! An attacker creates an account with someone else's address, and prepares ways to keep access.
-//! Then the owner of the address proves it.
+//! An attacker creates an account with another person's address, and prepares ways to keep access.
+//! Then the owner of the address proves the address.
 
 use serde_json::{Value, json};
 use support::provider::Provider;
@@ -12,13 +12,13 @@ use crate::auth::oauth_callback::{self, exchange, flow, parameter};
 const SECRET: &str = "MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=";
 const PROOFS: [&str; 3] = ["reset", "sign-in code", "provider"];
 
-/// An account prepared by an attacker.
+/// An account that an attacker has prepared.
 struct PreparedAccount {
     app: TestApp,
     provider: Provider,
-    /// The attacker's session with `ada@example.com`'s account.
+    /// The attacker's session of the account of `ada@example.com`.
     eve: SignedInUser,
-    /// Unused codes for the account.
+    /// An unused code for the account.
     attempt: String,
     sign_in: String,
     reset: String,
@@ -48,7 +48,7 @@ async fn prepare() -> PreparedAccount {
     PreparedAccount { app, provider, eve, attempt, sign_in, reset, authorization }
 }
 
-/// The owner proves the address. Returns the session, if the proof starts one.
+/// The owner proves the address. Returns the owner's session, if the proof starts one.
 async fn prove(app: &TestApp, provider: &Provider, proof: &str) -> Option<SignedInUser> {
     let signed_in = |answer: &Answer| {
         assert_eq!(answer.status(), 200, "{proof}: {}", answer.text());
@@ -123,7 +123,7 @@ async fn no_prepared_credential_works_after_the_proof() {
         assert_error(&app.client().post("/api/v1/auth/mfa/sign-in", body).await, 404, "VERIFICATION_CODE_NOT_FOUND");
         assert_error(&exchange(&app, &authorization).await, 400, "INVALID_AUTHORIZATION_CODE");
         assert_error(&reset(&app, &reset_by).await, 404, "VERIFICATION_CODE_NOT_FOUND");
-        // The attacker's password, other address and provider account have been removed.
+        // The attacker's password, second address and provider account have been removed.
         assert_error(&password_sign_in(&app, "ada@example.com", PASSWORD).await, 400, "EMAIL_PASSWORD_MISMATCH");
         assert_error(&password_sign_in(&app, "eve@example.com", PASSWORD).await, 400, "EMAIL_PASSWORD_MISMATCH");
         let elsewhere = otp_sign_in(&app, &sign_in).await;
@@ -169,7 +169,7 @@ async fn a_creator_who_proves_the_address_loses_nothing() {
         let both = [("ada@example.com".to_owned(), true), ("work@example.com".to_owned(), true)];
         assert_eq!(addresses(&app, &ada.user_id).await, both, "{proof}");
         assert_eq!(app.sign_in("ada@example.com").await.user_id, ada.user_id, "{proof}");
-        // A session of another account is not the creator's, so the password is removed.
+        // A session of another account does not belong to the creator, so the password is removed.
         let bob = app.sign_up("bob@example.com").await;
         let ada = app.sign_in("ada@example.com").await;
         let code = app.sign_in_code("bob@example.com").await;

@@ -1,6 +1,7 @@
-//! The first proof of an address by every method, for accounts with different earlier credentials.
-//! Afterwards, no earlier credential opens the account, but the proving method does, and the
-//! address is notified. [`super::first_proof`] has accounts with all credentials at once.
+//! Proves an address for the first time by every method, in accounts with different earlier
+//! credentials. Afterwards, no earlier credential opens the account, the owner can sign in with the
+//! method of the proof, and the address has received a notice. [`super::first_proof`] tests
+//! accounts that have all credentials at once.
 
 use Prior::{Address, Authenticator, Named, Password, ProviderAccount, ProviderSignUp, ServerAccount};
 use Proof::{Provided, Reset, SignInLink, SignInTyped};
@@ -21,48 +22,48 @@ const ME: &str = "/api/v1/users/me";
 const SECRET: &str = "MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=";
 const STRATEGIES: [&str; 3] = ["link_method", "raise_error", "allow_duplicates"];
 
-/// A credential from before the proof, or how the account was created.
+/// A credential that exists before the proof, or the way in which the account was created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Prior {
-    /// Only the account's original password. The other accounts have a password too, except the one
-    /// of [`ProviderSignUp`].
+    /// The account has only its original password. All other accounts also have a password, except
+    /// the account of [`ProviderSignUp`].
     Password,
     /// A second address, which is verified.
     Address,
-    /// A second address, pending verification.
+    /// A second address that is waiting to be verified.
     Named,
     ProviderAccount,
     Authenticator,
-    /// A provider that does not vouch for the address created the account.
+    /// The account was created by a provider that does not vouch for the address.
     ProviderSignUp,
-    /// A server created the account with a password.
+    /// The account was created by a server, with a password.
     ServerAccount,
 }
 
 const PRIORS: [Prior; 7] = [Password, Address, Named, ProviderAccount, Authenticator, ProviderSignUp, ServerAccount];
 
-/// How the owner of the address proves it.
+/// The method with which the owner of the address proves it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Proof {
     Reset,
     SignInLink,
     SignInTyped,
-    /// Sign-in by a provider that vouches for the address, with `link_method`.
+    /// Sign-in with a provider that vouches for the address, and the merge strategy `link_method`.
     Provided,
 }
 
 const PROOFS: [Proof; 4] = [Reset, SignInLink, SignInTyped, Provided];
 
-/// Someone else's account with the address [`ADA`].
+/// An account that another person created with the address [`ADA`].
 struct SquattedAccount {
     app: TestApp,
     provider: Arc<Provider>,
     eve: SignedInUser,
-    /// A code for the pending address; `None` if no address is pending.
+    /// A code for the pending address. `None` if no address is pending.
     verification: Option<String>,
 }
 
-/// A snapshot of such an account, for several proofs.
+/// A snapshot of such an account, from which several proofs start.
 struct AccountSnapshot {
     snapshot: Snapshot,
     provider: Arc<Provider>,
@@ -82,7 +83,7 @@ fn eves(email: &str) -> Value {
     json!({ "sub": "acme|666", "email": email, "email_verified": false })
 }
 
-/// The claims of the owner's provider account; the provider may vouch for the address or not.
+/// The claims of the owner's provider account. The provider may or may not vouch for the address.
 fn adas(email_verified: bool) -> Value {
     json!({ "sub": "acme|1", "email": ADA, "email_verified": email_verified })
 }
@@ -132,7 +133,7 @@ impl SquattedAccount {
         AccountSnapshot { snapshot: self.app.snapshot(), provider: self.provider, eve: self.eve, verification: self.verification }
     }
 
-    /// The owner proves the address; returns the owner's session.
+    /// The owner proves the address. Returns the owner's session.
     async fn prove(&self, proof: Proof) -> SignedInUser {
         let (app, provider) = (&self.app, &self.provider);
         let of = |answer: support::Answer| {
@@ -155,7 +156,7 @@ impl SquattedAccount {
         }
     }
 
-    /// Only the owner's credentials sign in.
+    /// Only the credentials of the owner sign in.
     async fn assert_owned(&self, proof: Proof, what: &str) {
         let (app, id) = (&self.app, self.eve.user_id.as_str());
         assert_eq!(addresses(app, id).await, [(ADA.to_owned(), true)], "{what}");
@@ -218,8 +219,8 @@ async fn the_first_proof_of_an_address_takes_the_account_exclusively() {
     }
 }
 
-/// With the other strategies, an account is not handed over because a provider vouches for its
-/// address: one whose address was never proved keeps its password.
+/// With the other strategies, an account does not get a new owner because a provider vouches for
+/// its address. An account whose address was never proved keeps its password.
 #[tokio::test]
 async fn only_link_method_hands_an_account_over() {
     for prior in PRIORS {
@@ -248,7 +249,7 @@ async fn only_link_method_hands_an_account_over() {
     }
 }
 
-/// Under every merge strategy, a provider that does not vouch for the address proves nothing and
+/// With every merge strategy, a provider that does not vouch for the address proves nothing and
 /// does not open the account.
 #[tokio::test]
 async fn claiming_an_address_without_proof_takes_no_account() {
@@ -279,7 +280,7 @@ async fn claiming_an_address_without_proof_takes_no_account() {
 }
 
 /// Once an address is proved, a sign-in with a provider that vouches for it follows the merge
-/// strategy, and the account keeps all credentials.
+/// strategy. The account keeps all its credentials.
 #[tokio::test]
 async fn a_proved_address_cannot_be_taken_over() {
     let kept = squat(Address).await.kept();

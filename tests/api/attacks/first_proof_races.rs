@@ -1,5 +1,5 @@
-//! An address's owner proves it while the account's creator changes the account or signs in again,
-//! at each step of the proof and at each step of the change.
+//! The owner of an address proves it while the creator of the account changes the account or signs
+//! in again. The tests do this at each step of the proof and of the change.
 
 use std::cell::Cell;
 
@@ -13,13 +13,13 @@ use super::{CHANNELS, NEW, PASSWORD, added, addresses, password_sign_in, reset_c
 use crate::auth::oauth_callback::{self, TOKEN, exchange_of, landed, parameter};
 
 const ADA: &str = "ada@example.com";
-/// Another address of the creator.
+/// A second address of the creator.
 const OTHER: &str = "eve@example.com";
 const SECRET: &str = "MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=";
 const ATTACKERS: &str = "the attacker's battery";
 const INTERFERENCES: usize = 9;
 
-/// The creator's action. `code` verifies [`OTHER`]; only the last action needs it.
+/// The creator's action. `code` verifies [`OTHER`], and is needed only for the last action.
 async fn interfere(own: Caller, number: usize, code: Option<String>) -> Answer {
     match number {
         0 => own.post("/api/v1/auth/password/update", json!({ "old_password": PASSWORD, "new_password": ATTACKERS })).await,
@@ -37,7 +37,7 @@ async fn interfere(own: Caller, number: usize, code: Option<String>) -> Answer {
     }
 }
 
-/// How the owner proves the address.
+/// The method with which the owner proves the address.
 #[derive(Debug, Clone, Copy)]
 enum Way {
     Reset,
@@ -45,7 +45,7 @@ enum Way {
     Provider,
 }
 
-/// A proof of which only the last requests are missing.
+/// A proof of which only the last requests are left.
 #[derive(Clone)]
 enum Proof {
     Posted(&'static str, Value),
@@ -70,7 +70,7 @@ impl Proof {
         }
     }
 
-    /// Sends the last requests from a caller without a session; returns the last answer.
+    /// Sends the last requests from a caller without a session, and returns the last response.
     async fn send(self, app: &TestApp) -> Answer {
         match self {
             Self::Posted(path, body) => app.client().post(path, body).await,
@@ -83,12 +83,12 @@ impl Proof {
     }
 }
 
-/// The creator's account when both are about to act.
+/// The creator's account when both the creator and the owner are about to act.
 struct World {
     snapshot: Snapshot,
     eve: SignedInUser,
     code: Option<String>,
-    /// `None` if each round needs a new one.
+    /// `None` if each round needs a new proof.
     proof: Option<Proof>,
 }
 
@@ -100,7 +100,7 @@ impl World {
             let channel = added(app, &eve, OTHER).await;
             code = Some(verification_code(app, &eve, &channel, OTHER).await);
         }
-        // The provider takes each of its codes once.
+        // The provider accepts each of its codes only once.
         let proof = match way {
             Way::Reset | Way::SignInCode => Some(Proof::begin(app, provider, way).await),
             Way::Provider => None,
@@ -110,7 +110,7 @@ impl World {
     }
 }
 
-/// Which of the two is held up halfway while the other runs.
+/// The part that is interrupted halfway while the other part runs.
 #[derive(Debug, Clone, Copy)]
 enum HeldPart {
     Proof,
@@ -136,9 +136,9 @@ async fn races(way: Way, held: &[HeldPart]) {
     }
 }
 
-/// One round: the proof or the action is held up after this many calls to the table, or where it
-/// next waits, and continues when the other is done. Returns the number of calls before the hold;
-/// `None` if there were fewer.
+/// Runs one round, and interrupts the proof or the action after this many calls to the table, or
+/// where it next waits. The interrupted part continues when the other part is done. Returns the
+/// number of calls before the interruption. `None` if there were fewer calls.
 async fn round(world: &World, provider: &Provider, way: Way, number: usize, (held, calls): (HeldPart, usize)) -> Option<usize> {
     let app = &TestApp::start_from(&world.snapshot, Limits::off()).await;
     let proof = match &world.proof {
@@ -167,8 +167,8 @@ async fn round(world: &World, provider: &Provider, way: Way, number: usize, (hel
     let at = format!("{way:?}, {number}, {held:?}, {calls}");
     assert!([200, 201, 400, 401, 404].contains(&interference.status()), "{at}: {}", interference.text());
     if proof.status() != 200 {
-        // The creator's change came first, and invalidated the code or disabled codes. The failed
-        // proof changed nothing, and the next one succeeds.
+        // The creator's change came first, and invalidated the code or disabled sign-in codes. The
+        // failed proof has changed nothing, and the next proof succeeds.
         let refusals = ["VERIFICATION_CODE_NOT_FOUND", "MAGIC_LINK_NOT_ENABLED", "INVALID_AUTHORIZATION_CODE"];
         assert!(refusals.contains(&proof.code().as_str()), "{at}: {}", proof.text());
         let code = reset_code(app, ADA).await;
@@ -188,7 +188,7 @@ async fn assert_is_the_owners(app: &TestApp, eve: &SignedInUser, interference: &
     assert_eq!(app.signed_in(eve).get("/api/v1/users/me").await.status(), 401, "{at}");
     let refresh = app.signed_in(eve).without("x-stack-access-token").post("/api/v1/auth/sessions/current/refresh", json!({})).await;
     assert_eq!(refresh.status(), 401, "{at}");
-    // A token that the creator got in the meantime does not open the account either.
+    // A token that the creator got in the meantime does not open the account.
     if let Some(token) = interference.json()["access_token"].as_str() {
         assert_eq!(app.client().with("x-stack-access-token", token).get("/api/v1/users/me").await.status(), 401, "{at}");
     }
@@ -204,7 +204,7 @@ async fn a_sign_in_code_wins_the_account_over_a_concurrent_creator() {
     races(Way::SignInCode, &[HeldPart::Proof, HeldPart::Action]).await;
 }
 
-// The clock runs, because these proofs need the network.
+// The clock runs in real time, because these proofs use the network.
 #[tokio::test]
 async fn a_provider_s_proof_wins_the_account_over_a_creator_who_acts_meanwhile() {
     races(Way::Provider, &[HeldPart::Proof]).await;

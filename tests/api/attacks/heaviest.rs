@@ -1,6 +1,7 @@
-//! How much of the service a client's request can take at once: what it reads and answers, and the
-//! CPU time of its thread. Searches all operations open to clients, with the longest values that
-//! they accept, for a user who has as much as permitted.
+//! Measures how much of the service a single request of a client can occupy. This is the data that
+//! it reads and returns, and the CPU time of its thread. The search covers all operations that are
+//! open to clients, with the longest values that they accept. The user has as much of everything as
+//! is permitted.
 
 use std::time::Duration;
 
@@ -12,15 +13,15 @@ use serde_json::{Map, Value};
 use super::dearest::{Search, extend};
 use crate::events::{World, name, success};
 
-/// The most that a request may read from its body and the table, in bytes.
+/// The maximum that a request may read from its body and the table, in bytes.
 const MAX_READ: usize = 2_000_000;
-/// The longest answer, in bytes.
+/// The maximum size of a response, in bytes.
 const MAX_ANSWER: usize = 1_000_000;
-/// The operation that takes the most CPU time, nearly all of it for the JSON of its long answers.
-/// The next one takes a quarter of this time. Both are measured on the same thread, so the speed of
-/// the machine does not matter.
+/// The operation that takes the most CPU time. It spends nearly all of this time on the JSON of its
+/// long responses. The operation in second place takes a quarter of this time. All operations are
+/// measured on the same thread, so the speed of the machine does not matter.
 const SLOWEST: &str = "teams-team-list";
-/// How often a request is measured before it counts as slower.
+/// The number of times that a request is measured before it counts as slower.
 const MAX_ATTEMPTS: usize = 5;
 
 /// What one request takes.
@@ -35,8 +36,9 @@ fn cpu_time() -> Duration {
     Duration::new(time.tv_sec.try_into().unwrap(), time.tv_nsec.try_into().unwrap())
 }
 
-/// The load of an operation's request with these fields; `None` if it does not succeed in this
-/// world. A test's requests run on its thread, except for password hashes and the engine's writes.
+/// The load that an operation's request with these fields causes. `None` if the request does not
+/// succeed in this world. A test's requests run on the test's thread, except for password hashes
+/// and the engine's writes.
 async fn load(world: World, operation: &Operation, fields: &Map<String, Value>) -> Option<Load> {
     let mut length = 0;
     world.app.recorder.measure();
@@ -55,8 +57,9 @@ async fn load(world: World, operation: &Operation, fields: &Map<String, Value>) 
     (answer.status() == success(operation)).then(|| Load { read, answered: answer.bytes().len(), time })
 }
 
-/// The loads of an operation in the world of the events and, if it succeeds there, in the one of
-/// the user with as much as permitted.
+/// The loads of an operation in the world of the events, and in the world of the user who has as
+/// much as is permitted. If the operation fails in one of the worlds, the load in this world is
+/// missing.
 async fn loads(search: &Search, operation: &Operation, fields: &Map<String, Value>) -> Vec<Load> {
     let usual = load(World::without_providers(Limits::off()).await, operation, fields).await;
     let rich = load(search.rich.begin(Limits::off()).await, operation, fields).await;

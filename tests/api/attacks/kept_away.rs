@@ -1,6 +1,6 @@
-//! Someone creates an account with another person's address. They cannot keep that person from
-//! proving it, neither by invalidating each code before it is used nor by disabling the method of
-//! proof.
+//! Someone creates an account with another person's address. The creator cannot keep this person
+//! from proving the address by invalidating each code before it is used, or by disabling the method
+//! of proof.
 
 use jiff::SignedDuration;
 use model::limit::Limits;
@@ -14,10 +14,10 @@ const ADA: &str = "ada@example.com";
 const ME: &str = "/api/v1/users/me";
 const SESSIONS: &str = "/api/v1/auth/sessions?user_id=me";
 
-/// How often the creator may invalidate codes per hour.
+/// The number of times per hour that the creator may invalidate codes.
 const OFTEN_ENOUGH: usize = 5;
 
-/// Invalidates every code of the account, in one of the ways open to a user.
+/// Invalidates every code of the account, in one of the ways that are open to a user.
 async fn end_codes(app: &TestApp, eve: &SignedInUser, turn: usize) -> Answer {
     let own = app.signed_in(eve);
     let passwords = [PASSWORD, "the attacker's battery"];
@@ -48,7 +48,7 @@ async fn an_attacker_cannot_invalidate_every_code_of_an_address() {
     assert_eq!(app.signed_in(&eve).patch(ME, json!({ "display_name": "Eve" })).await.status(), 200);
     assert_eq!(reset(&app, &code).await.status(), 200);
     assert_error(&app.signed_in(&eve).get(ME).await, 401, "ACCESS_TOKEN_EXPIRED");
-    // Once the owner has proved the address, they may invalidate codes without limit.
+    // Once the owner has proved the address, the owner may invalidate codes without limit.
     let ada = SignedInUser::of(ADA, &super::password_sign_in(&app, ADA, NEW).await.json());
     for _ in 0..2 * OFTEN_ENOUGH {
         assert_eq!(app.signed_in(&ada).delete(SESSIONS).await.status(), 200);
@@ -73,7 +73,8 @@ async fn users_can_invalidate_codes_a_few_times_an_hour_and_servers_at_any_time(
     assert_eq!(app.signed_in(&ada).delete(SESSIONS).await.status(), 200);
 }
 
-/// Recreating an account counts as invalidating its codes, so attackers cannot do it every minute.
+/// Recreating an account counts as invalidating its codes, so attackers cannot do it again and
+/// again.
 #[tokio::test]
 async fn recreating_an_account_invalidates_no_codes_of_others() {
     let app = TestApp::start_with(Limits::standard()).await;
@@ -90,7 +91,7 @@ async fn recreating_an_account_invalidates_no_codes_of_others() {
     assert_error(&app.signed_in(&eve).get(ME).await, 401, "ACCESS_TOKEN_EXPIRED");
 }
 
-/// With passwords disabled, a sign-in code is the only proof by email.
+/// If passwords are disabled, a sign-in code is the only proof by email.
 #[tokio::test]
 async fn disabling_sign_in_codes_does_not_block_an_address() {
     let (app, provider) = oauth_callback::start().await;
@@ -99,7 +100,7 @@ async fn disabling_sign_in_codes_does_not_block_an_address() {
     app.configure(json!({ "config": { "credential_enabled": false } })).await;
     assert_eq!(app.signed_in(&eve).patch(ME, json!({ "otp_auth_enabled": false })).await.status(), 200);
     let code = app.sign_in_code(ADA).await;
-    // Sign-in codes stay disabled for whoever disabled them.
+    // Sign-in codes stay disabled for the user who disabled them.
     let own = app.signed_in(&eve).post("/api/v1/auth/otp/sign-in", json!({ "code": code })).await;
     assert_error(&own, 403, "MAGIC_LINK_NOT_ENABLED");
     assert_eq!(user(&app, &eve.user_id).await["otp_auth_enabled"], false);
@@ -109,15 +110,15 @@ async fn disabling_sign_in_codes_does_not_block_an_address() {
     assert_eq!(user(&app, &eve.user_id).await["otp_auth_enabled"], true);
     app.send_emails().await;
     app.advance(SignedDuration::from_secs(1));
-    // Sign-in codes disabled by a server stay disabled.
+    // If a server has disabled sign-in codes, they stay disabled.
     let ada = app.sign_in_by_mail(ADA).await;
     super::change(&app, &ada.user_id, json!({ "otp_auth_enabled": false })).await;
     let send = json!({ "email": ADA, "callback_url": super::CALLBACK });
     assert_error(&app.client().post("/api/v1/auth/otp/send-sign-in-code", send).await, 403, "MAGIC_LINK_NOT_ENABLED");
 }
 
-/// With passwords enabled, a reset can be the first proof of the address, and it enables sign-in by
-/// code again.
+/// If passwords are enabled, a reset can be the first proof of the address. The reset then enables
+/// sign-in by code again.
 #[tokio::test]
 async fn a_reset_proves_an_address_with_disabled_sign_in_codes() {
     let app = TestApp::start().await;
@@ -126,13 +127,13 @@ async fn a_reset_proves_an_address_with_disabled_sign_in_codes() {
     let send = json!({ "email": ADA, "callback_url": super::CALLBACK });
     assert_error(&app.client().post("/api/v1/auth/otp/send-sign-in-code", send).await, 403, "MAGIC_LINK_NOT_ENABLED");
     assert_eq!(reset(&app, &reset_code(&app, ADA).await).await.status(), 200);
-    // Emails with the same time are in no particular order.
+    // Emails with the same time have no particular order.
     app.send_emails().await;
     app.advance(SignedDuration::from_secs(1));
     assert_eq!(app.sign_in_by_mail(ADA).await.user_id, eve.user_id);
 }
 
-/// The account gives up the address after a code is sent and before it is used.
+/// The account gives up the address after a code was sent and before the code is used.
 #[tokio::test]
 async fn a_code_for_an_existing_account_creates_no_other_account() {
     let app = TestApp::start().await;
@@ -145,6 +146,6 @@ async fn a_code_for_an_existing_account_creates_no_other_account() {
     let check = app.client().post("/api/v1/auth/otp/sign-in/check-code", json!({ "code": code })).await;
     assert_eq!((check.status(), &check.json()["is_code_valid"]), (200, &json!(false)));
     assert_eq!(app.server().get("/api/v1/users").await.json()["items"].as_array().unwrap().len(), 1);
-    // The address's reader requests another code and signs up with it.
+    // The person who reads the emails to the address requests another code and signs up with it.
     assert_ne!(app.sign_in_by_mail(ADA).await.user_id, ada.user_id);
 }

@@ -1,5 +1,6 @@
-//! Two requests that each remove one of a user's last two ways to sign in: one is refused,
-//! whichever ways they are and however they are removed.
+//! Two concurrent requests remove a user's last two ways to sign in. Each request removes one way.
+//! One of the requests is refused, regardless of the ways that they remove and of how they remove
+//! them.
 
 use serde_json::{Value, json};
 use support::provider::Provider;
@@ -13,11 +14,11 @@ enum Way {
     Account,
     Passkey,
     Codes,
-    /// A password, which works as long as its address is used for signing in.
+    /// A password, which works as long as an email address of the user is used for signing in.
     Password,
 }
 
-/// A client's request to remove a way: the path, and the body of a change.
+/// A client's request to remove a way to sign in, with its path and, for a change, its body.
 type Removal = (String, Option<Value>);
 
 async fn first(own: &Caller, list: &str) -> String {
@@ -25,7 +26,7 @@ async fn first(own: &Caller, list: &str) -> String {
     items["items"][0]["id"].as_str().unwrap_or_else(|| panic!("{list}: {items}")).to_owned()
 }
 
-/// The requests that remove a way from the signed-in user.
+/// The requests that remove this way from the signed-in user.
 async fn removals(own: &Caller, way: Way) -> [Removal; 2] {
     let me = |field: &str| ("/api/v1/users/me".to_owned(), Some(json!({ field: false })));
     match way {
@@ -49,7 +50,7 @@ async fn removals(own: &Caller, way: Way) -> [Removal; 2] {
     }
 }
 
-/// A user with exactly these two ways.
+/// A user who has exactly these two ways to sign in.
 async fn user(app: &TestApp, provider: &Provider, (one, other): (Way, Way), number: u64) -> SignedInUser {
     let email = format!("ada{number}@example.com");
     if one == Way::Account && matches!(other, Way::Codes | Way::Password) {
@@ -66,7 +67,7 @@ async fn user(app: &TestApp, provider: &Provider, (one, other): (Way, Way), numb
     user
 }
 
-/// A user who can sign in at this address with a password, but not with emailed codes.
+/// A user who can sign in with this address and a password, but not with emailed codes.
 async fn with_password(app: &TestApp, email: &str) -> SignedInUser {
     let id = app.sign_in_by_mail(email).await.user_id;
     change(app, &id, json!({ "password": NEW, "otp_auth_enabled": false })).await;
@@ -76,7 +77,7 @@ async fn with_password(app: &TestApp, email: &str) -> SignedInUser {
 #[tokio::test(flavor = "multi_thread")]
 async fn of_the_last_two_ways_to_sign_in_one_stays() {
     let mut number = 0;
-    // Codes and the password have the same address, so removing it removes both.
+    // Codes and the password have the same address, so removing the address removes both ways.
     let pairs = [
         (Way::Account, Way::Passkey),
         (Way::Account, Way::Codes),

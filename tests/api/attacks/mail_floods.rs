@@ -1,5 +1,6 @@
-//! Emails to strangers: whatever causes them, each stranger gets only a few. Attackers are subject
-//! to the standard limits, but have so many addresses that limits per address do not stop them.
+//! Emails to strangers. Each stranger gets only a few emails, no matter what causes them. Attackers
+//! are subject to the standard limits, but use so many addresses that limits per address do not
+//! stop them.
 
 use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -18,14 +19,14 @@ fn at(caller: Caller, address: &str) -> Caller {
     caller.with("cloudfront-viewer-address", &format!("{address}:4711"))
 }
 
-/// The standard limits except those per address, so that only the recipient counts.
+/// The standard limits without the limits per address, so that only the limits per recipient apply.
 fn without_addresses() -> Limits {
     let by_place = [Rule::SignUp, Rule::SignUpNetwork, Rule::SecureAccountAddress, Rule::SecureAccountNetwork, Rule::SendCode];
     by_place.into_iter().fold(Limits::standard(), |limits, rule| limits.with(rule, None))
 }
 
-/// Signs up from an IP address and changes the password there four times, which notifies the
-/// account's address each time.
+/// Signs up from an IP address and changes the password from this IP address four times. Each
+/// change notifies the account's address.
 async fn account_with_changes(app: &TestApp, email: &str, from: &str) {
     let answer = at(app.client(), from).post(SIGN_UP, json!({ "email": email, "password": PASSWORD })).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
@@ -40,7 +41,7 @@ async fn account_with_changes(app: &TestApp, email: &str, from: &str) {
     }
 }
 
-/// The emails that reach a mailbox under any of these addresses, now and within an hour.
+/// The number of emails that reach a mailbox under any of these addresses, now and within an hour.
 async fn reached(app: &TestApp, addresses: &[String]) -> usize {
     app.send_emails().await;
     app.advance(SignedDuration::from_hours(1));
@@ -53,7 +54,7 @@ async fn twenty_accounts_with_tags_of_one_mailbox_send_it_six_emails() {
     let app = TestApp::start_with(without_addresses().with(Rule::SignIn, None).with(Rule::SignInNetwork, None)).await;
     let addresses: Vec<String> = (0..20).map(|tag| format!("victim+{tag}@gmail.com")).collect();
     for (number, address) in addresses.iter().enumerate() {
-        // Each account is in its own network.
+        // Each account is created from a separate network.
         account_with_changes(&app, address, &format!("203.0.{number}.7")).await;
     }
     let list = app.server().get("/api/v1/emails/outbox?limit=100").await.json();
@@ -77,7 +78,8 @@ async fn accounts_at_one_domain_send_it_no_more_than_its_limit() {
         account_with_changes(&app, address, &format!("203.0.{number}.7")).await;
     }
     assert_eq!(reached(&app, &addresses).await, 3);
-    // A code for a stranger there is refused too, but recovering an existing account is not.
+    // A code for a stranger at the domain is also refused, but an existing account can still be
+    // recovered.
     let code = json!({ "email": "another@victim.example", "callback_url": "http://localhost:3000/x" });
     app.configure(json!({ "config": { "magic_link_enabled": true } })).await;
     app.advance(SignedDuration::from_hours(2));
@@ -129,8 +131,8 @@ async fn sign_ups_and_codes_from_a_network_share_a_limit() {
     assert_eq!(sign_up(3, "198.51.100.1").await.status(), 200);
 }
 
-/// A flood of notices to a mailbox's unproved addresses must not hide a change from the owner of
-/// its proved address.
+/// A flood of notices to unproved addresses of a mailbox must not hide a change from the owner of
+/// the mailbox's proved address.
 #[tokio::test]
 async fn a_flood_does_not_hide_a_change_from_an_owner() {
     let app = TestApp::start_with(without_addresses().with(Rule::SignIn, None).with(Rule::SignInNetwork, None)).await;
@@ -166,8 +168,8 @@ async fn a_sign_in_from_a_new_place_is_reported_to_verified_addresses_only() {
     assert_eq!(app.mails("victim@example.org").await.len(), 1);
 }
 
-/// The published SDK redeems verification codes without a session, so most users verify their
-/// address this way.
+/// The published SDK redeems verification codes without a session. Most users verify their address
+/// in this way.
 async fn verified_without_a_session(app: &TestApp, email: &str) -> SignedInUser {
     let user = app.sign_up(email).await;
     let list = app.signed_in(&user).get("/api/v1/contact-channels?user_id=me").await.json();
@@ -206,7 +208,8 @@ async fn whoever_verified_without_a_session_hears_of_new_places_within_the_limit
     assert_eq!(reached(&app, std::slice::from_ref(&owner.email)).await, before + 4, "three, and one that says it is the last");
 }
 
-/// An earlier version's entry has no count, and is sent.
+/// An entry that was written by an earlier version contains no count. The notice is sent
+/// nevertheless.
 #[tokio::test]
 async fn a_notice_of_an_earlier_version_is_sent() {
     let app = TestApp::start_with(Limits::off().with(Rule::SendCodeRecipient, Some(Rate::new(1, 600)))).await;

@@ -1,4 +1,4 @@
-//! Attacks that must fail, most of them on accounts; and requirements of security standards.
+//! Attacks that must fail, most of them on accounts, and requirements of security standards.
 
 mod code_matrix;
 mod code_world;
@@ -37,20 +37,20 @@ const NEW: &str = "a better horse battery";
 const CHANNELS: &str = "/api/v1/contact-channels";
 const CALLBACK: &str = "http://localhost:3000/x";
 
-/// Adds an email address, as the signed-in user.
+/// Adds an email address to the signed-in user.
 async fn add(app: &TestApp, user: &SignedInUser, value: &str) -> Answer {
     let body = json!({ "user_id": "me", "value": value, "type": "email", "used_for_auth": true });
     app.signed_in(user).post(CHANNELS, body).await
 }
 
-/// Adds an email address, as the signed-in user; returns the id of its contact channel.
+/// Adds an email address to the signed-in user, and returns the id of its contact channel.
 async fn added(app: &TestApp, user: &SignedInUser, value: &str) -> String {
     let answer = add(app, user, value).await;
     assert_eq!(answer.status(), 201, "{}", answer.text());
     answer.json()["id"].as_str().unwrap().to_owned()
 }
 
-/// Requests the code for a channel of the user, and reads it from the email.
+/// Requests the code for a channel of the user, and reads the code from the email.
 async fn verification_code(app: &TestApp, user: &SignedInUser, channel: &str, value: &str) -> String {
     let path = format!("{CHANNELS}/me/{channel}/send-verification-code");
     let sent = app.signed_in(user).post(&path, json!({ "callback_url": CALLBACK })).await;
@@ -80,7 +80,7 @@ async fn otp_sign_in(app: &TestApp, code: &str) -> Answer {
     app.client().post("/api/v1/auth/otp/sign-in", json!({ "code": code })).await
 }
 
-/// The user, as a server reads it.
+/// The user, as servers see it.
 async fn user(app: &TestApp, id: &str) -> Value {
     app.server().get(&format!("/api/v1/users/{id}")).await.json()
 }
@@ -90,7 +90,7 @@ async fn change(app: &TestApp, id: &str, patch: Value) {
     assert_eq!(answer.status(), 200, "{}", answer.text());
 }
 
-/// A user's addresses, each with whether it is verified.
+/// A user's addresses, and whether each is verified.
 async fn addresses(app: &TestApp, id: &str) -> Vec<(String, bool)> {
     let list = app.server().get(&format!("{CHANNELS}?user_id={id}")).await.json();
     let address = |item: &Value| (item["value"].as_str().unwrap().to_owned(), item["is_verified"] == true);

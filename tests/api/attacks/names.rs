@@ -1,4 +1,4 @@
-//! Names with hidden characters or reversed text, which look like another name or an address.
+//! Names with hidden characters or reversed text, which could look like another name or an address.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ const HIDDEN: [&str; 9] = ["\u{202e}", "\u{2066}", "\u{200f}", "\u{2028}", "\u{2
 /// Names that need joiners and selectors to be spelled correctly.
 const SPELLED: [&str; 4] = ["می\u{200c}خواهم", "മോഹന\u{d4d}\u{200d}", "👩\u{200d}🔬 Ada", "葛\u{e0100}城"];
 
-/// Sends this name in each of the requests below; returns the responses.
+/// Sends this name in each of the requests below, and returns the responses.
 async fn named(app: &TestApp, world: &World, name: &str) -> Vec<(&'static str, Answer)> {
     let (own, server, admin) = (app.signed_in(&world.ada), app.server(), app.admin());
     let body = json!({ "display_name": name });

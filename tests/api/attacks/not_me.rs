@@ -1,5 +1,5 @@
-//! "This wasn't me": someone created an account with another person's address, and the recipient of
-//! the verification email removes it from the account.
+//! The link "This wasn't me". Someone created an account with another person's address, and the
+//! recipient of the verification email removes the address from the account.
 
 use jiff::SignedDuration;
 use serde_json::json;
@@ -9,7 +9,7 @@ use super::{CALLBACK, PASSWORD, added, addresses, password_sign_in, reset, reset
 use crate::auth::account_notices::{self, notices, verified};
 use crate::auth::assert_error;
 
-/// Someone signs up with `ada@example.com`. Returns the account, and the path of the link in the
+/// Someone signs up with `ada@example.com`. Returns the account and the path of the link in the
 /// verification email.
 async fn squatted(app: &TestApp) -> (SignedInUser, String) {
     let body = json!({ "email": "ada@example.com", "password": PASSWORD, "verification_callback_url": CALLBACK });

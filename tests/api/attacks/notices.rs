@@ -48,8 +48,7 @@ pub(super) async fn taken_over(app: &TestApp) -> SignedInUser {
     ada
 }
 
-/// Asserts that the account belongs to the owner alone, who can sign in only after a reset by
-/// email.
+/// Asserts that the account belongs only to the owner, who can sign in only after a reset by email.
 async fn assert_owned(app: &TestApp, id: &str) {
     assert_eq!(addresses(app, id).await, [(ADA.to_owned(), true)]);
     let account = user(app, id).await;
@@ -71,7 +70,7 @@ async fn the_first_notice_undoes_a_complete_takeover() {
     assert_eq!(own.patch("/api/v1/users/me", json!({ "totp_secret_base64": SECRET })).await.status(), 200);
     assert_eq!(own.patch("/api/v1/users/me", json!({ "primary_email": EVE })).await.status(), 200);
     removed(&app, &ada, ADA).await;
-    // Resets the password with a code to the intruder's address; the links in the owner's notices
+    // Resets the password with a code to the intruder's address. The links in the owner's notices
     // stay valid.
     let code = reset_code(&app, EVE).await;
     assert_eq!(reset(&app, &code).await.status(), 200);
@@ -89,7 +88,7 @@ async fn the_first_notice_undoes_a_complete_takeover() {
     }
 }
 
-/// An address verified in another browser also belongs to the owner.
+/// An address that was verified in another browser also belongs to the owner.
 #[tokio::test]
 async fn an_address_added_by_a_stolen_session_does_not_make_the_intruder_the_owner() {
     let app = TestApp::start().await;
@@ -155,7 +154,7 @@ async fn an_address_verified_by_another_user_meanwhile_stays_theirs() {
     let done = press(&app, &link(&notices(&app, ADA).await[0])).await;
     assert!(done.text().contains("You cannot sign in to this account"), "{}", done.text());
     assert_eq!(app.sign_in(ADA).await.user_id, other.user_id);
-    // The intruder is signed out anyway.
+    // The intruder is signed out nevertheless.
     assert_error(&app.signed_in(&ada).get("/api/v1/users/me").await, 401, "ACCESS_TOKEN_EXPIRED");
     assert_eq!(addresses(&app, &ada.user_id).await, [(ADA.to_owned(), false)]);
 }
@@ -212,8 +211,8 @@ async fn a_flood_of_changes_hides_no_change() {
     joined(&app, &ada, EVE).await;
     let told = notices(&app, ADA).await;
     assert!(told.last().unwrap().0.text.contains("eve@example.com can be used to sign in."), "another kind is notified immediately");
-    // Four notices of this kind have been sent, so the notice of the next change, the one that
-    // matters, is delayed.
+    // Four notices of this kind have been sent, so the next notice is delayed, although it reports
+    // the change that matters.
     for secret in [json!(SECRET), json!("MTIzNDU2Nzg5MDEyMzQ1Njc4OTE=")] {
         assert_eq!(own.patch("/api/v1/users/me", json!({ "totp_secret_base64": secret })).await.status(), 200);
     }

@@ -1,4 +1,4 @@
-//! Misuse of "This wasn't me": intruders receive notices too.
+//! Misuse of "This wasn't me" by intruders, who also receive notices.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ async fn newest(app: &TestApp, address: &str) -> String {
 async fn a_removed_intruder_cannot_return_with_the_notice() {
     let app = TestApp::start().await;
     let ada = intruded(&app).await;
-    // The owner gets the account back with a reset, and removes the intruder's address.
+    // The owner recovers the account with a reset, and removes the intruder's address.
     assert_eq!(reset(&app, &reset_code(&app, ADA).await).await.status(), 200);
     app.advance(SignedDuration::from_secs(1));
     let own = SignedInUser::of(ADA, &password_sign_in(&app, ADA, NEW).await.json());
@@ -53,7 +53,7 @@ async fn a_notice_to_a_later_address_locks_the_account_but_undoes_nothing() {
     assert!(!press(&app, &eves).await.text().contains("undone"));
     let account = user(&app, &ada.user_id).await;
     assert_eq!((&account["requires_totp_mfa"], &account["has_password"]), (&json!(false), &json!(false)));
-    // The intruder's link did not invalidate the owner's links.
+    // The intruder's link has not invalidated the owner's links.
     assert!(press(&app, &link(&notices(&app, ADA).await[0])).await.text().contains("The changes are undone"));
     assert_eq!(addresses(&app, &ada.user_id).await, [(ADA.to_owned(), true)]);
 }
@@ -62,7 +62,7 @@ async fn a_notice_to_a_later_address_locks_the_account_but_undoes_nothing() {
 async fn a_removed_intruder_cannot_undo_anything() {
     let app = TestApp::start().await;
     let ada = taken_over(&app).await;
-    // The intruder's address is now the only one, so it receives the next notice.
+    // The intruder's address is now the only address, so it receives the next notice.
     assert_eq!(app.signed_in(&ada).patch("/api/v1/users/me", json!({ "totp_secret_base64": SECRET })).await.status(), 200);
     let eves = newest(&app, EVE).await;
     assert!(press(&app, &link(&notices(&app, ADA).await[0])).await.text().contains("The changes are undone"));
@@ -82,7 +82,7 @@ async fn an_intruder_s_undo_does_not_invalidate_the_owner_s_links() {
     assert_eq!(addresses(&app, &ada.user_id).await, [(ADA.to_owned(), true)]);
 }
 
-/// Someone creates an account with another person's address; that person proves the address and
+/// Someone creates an account with another person's address. This person verifies the address and
 /// becomes the account's owner.
 #[tokio::test]
 async fn the_creator_of_an_account_cannot_take_it_back_from_its_owner() {
@@ -90,7 +90,8 @@ async fn the_creator_of_an_account_cannot_take_it_back_from_its_owner() {
         let app = TestApp::start().await;
         with_pages(&app).await;
         let eve = if way == "replaced" {
-            // An address that was never verified may be replaced, because it may be a typo.
+            // An address that was never verified may be replaced without a notice, because it may
+            // contain a typo.
             let eve = app.sign_up(EVE).await;
             let path = format!("{CHANNELS}/me/{}", channel_id(&app, &eve.user_id, EVE).await);
             assert_eq!(app.signed_in(&eve).patch(&path, json!({ "value": ADA })).await.status(), 200);

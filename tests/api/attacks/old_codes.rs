@@ -1,5 +1,5 @@
-//! Codes from before a change to their account. [`super::code_matrix`] lists which changes
-//! invalidate which codes.
+//! Codes that were created before a change to their account. [`super::code_matrix`] lists which
+//! changes invalidate which codes.
 
 use serde_json::{Value, json};
 use support::TestApp;
@@ -38,7 +38,8 @@ async fn an_oauth_flow_started_before_the_epoch_change_links_nothing() {
         let (app, provider) = (&world.app, &world.provider);
         let link = [("type", "link"), ("token", world.ada.access_token.as_str())];
         let attacker = || json!({ "sub": "acme|666", "email": "eve@example.com", "email_verified": true });
-        // The first flow has returned from the provider, the second has not.
+        // In the first flow, the user has returned from the provider. In the second flow, the user
+        // has not returned yet.
         let code = parameter(&flow(app, provider, attacker(), &link).await, "code");
         let location = oauth_callback::begin(app, &link).await;
         world.happen(event, "", "").await;

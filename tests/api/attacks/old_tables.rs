@@ -1,4 +1,4 @@
-//! Tables from an earlier version without credential epochs and pending addresses.
+//! Tables of an earlier version, which had no credential epochs and no pending addresses.
 
 use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -27,8 +27,8 @@ async fn age(app: &TestApp) {
     }
 }
 
-/// Adds an unverified sign-in address to a user, as clients of the earlier version could, and gives
-/// the table the form that it had in that version.
+/// Adds an unverified sign-in address to a user, as clients of the earlier version could, and
+/// changes the table to the form of the earlier version.
 async fn squat(app: &TestApp, user: &SignedInUser, address: &str) {
     added(app, user, address).await;
     let (store, project) = (&app.app.store, app.project_id());
@@ -77,8 +77,8 @@ async fn an_unverified_extra_address_yields_to_its_verifier() {
     let code = verification_code(&app, &bob, &wished, "bob@work.example").await;
     assert_eq!(verify(&app, &code).await.status(), 200);
     assert_eq!(app.sign_in("bob@work.example").await.user_id, bob.user_id);
-    // The squatter keeps the address as a pending one that can no longer be verified. Their own is
-    // unaffected.
+    // The squatter keeps the address as a pending address that can no longer be verified. Their own
+    // is unaffected.
     assert_eq!(addresses(&app, &eve.user_id).await, [("eve@example.com".to_owned(), false), ("bob@work.example".to_owned(), false)]);
     assert_eq!(app.sign_in("eve@example.com").await.user_id, eve.user_id);
     assert_eq!(app.server().delete(&format!("/api/v1/users/{}", eve.user_id)).await.status(), 200);
@@ -94,7 +94,7 @@ async fn the_address_an_account_was_created_with_does_not_yield() {
     let code = verification_code(&app, &bob, &wished, "eve@example.com").await;
     assert_error(&verify(&app, &code).await, 409, "CONTACT_CHANNEL_ALREADY_USED_FOR_AUTH_BY_SOMEONE_ELSE");
     assert_eq!(app.sign_in("eve@example.com").await.user_id, eve.user_id);
-    // Whoever reads the address's emails gets the account through a reset, which removes the
+    // A person who reads the emails to the address gets the account with a reset, which removes the
     // earlier credentials.
     assert_eq!(reset(&app, &reset_code(&app, "eve@example.com").await).await.status(), 200);
     assert_error(&add(&app, &eve, "more@example.com").await, 401, "ACCESS_TOKEN_EXPIRED");

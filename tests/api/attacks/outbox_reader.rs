@@ -1,4 +1,4 @@
-//! Someone with a server key or a copy of the table searches the outbox for codes that open
+//! Someone who has a server key or a copy of the table searches the outbox for codes that open
 //! accounts.
 
 use std::collections::BTreeSet;
@@ -20,10 +20,10 @@ use wire::id::EmailId;
 use super::{CALLBACK, NEW, PASSWORD, otp_sign_in, reset, verify};
 use crate::emails::{HOUR, OUTBOX, path, read, work};
 
-/// The placeholder for a code.
+/// The placeholder shown instead of a code.
 const HIDDEN: &str = "••••••";
 
-/// A mail server that permanently rejects every email and quotes it in the reply.
+/// A mail server that permanently rejects every email and quotes the email in its reply.
 struct RepeatingServer;
 
 impl Mailer for RepeatingServer {
@@ -34,8 +34,8 @@ impl Mailer for RepeatingServer {
     }
 }
 
-/// Requests five kinds of emails with codes: a notice with its link, a reset, a sign-in, a
-/// verification, an invitation.
+/// Requests five kinds of emails that contain codes, which are a notice with its link, a reset, a
+/// sign-in, a verification and an invitation.
 async fn ask(app: &TestApp) {
     let bob = app.sign_up("bob@example.com").await;
     let verified = json!({ "primary_email_verified": true });
@@ -85,7 +85,7 @@ async fn row(app: &TestApp, id: &str) -> OutboxRow {
     app.app.store.outbox_entry(app.project_id(), EmailId::parse(id).unwrap()).await.unwrap().unwrap()
 }
 
-/// All items of the table, and the outbox entries with their decompressed bodies.
+/// All items of the table, and the outbox entries with decompressed bodies.
 async fn stored(app: &TestApp) -> Vec<String> {
     let mut stored: Vec<String> = app.table().values().map(Value::to_string).collect();
     for id in ids(app).await {
@@ -111,13 +111,15 @@ fn codes(app: &TestApp) -> BTreeSet<String> {
     let texts = app.inbox.messages(None).into_iter().flat_map(|mail| [mail.text, mail.html]);
     let words = texts.flat_map(|text| text.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_owned).collect::<Vec<_>>());
     let codes: BTreeSet<String> = words.filter(|word| word.len() == 45).collect();
-    // One code each: notice, reset, sign-in, verification, release of the address (a second link in
-    // the verification email), invitation.
+    // One code from each of six emails and links. They are the notice, the reset, the sign-in, the
+    // verification, the release of the address, and the invitation. The release is a second link in
+    // the verification email.
     assert_eq!(codes.len(), 6, "{codes:?}");
     codes
 }
 
-/// Asserts that the texts contain no code or typed part, in upper or lower case.
+/// Asserts that the texts contain neither a code nor the typed part of a code, in upper or lower
+/// case.
 fn assert_no_code(seen: &[String], codes: &BTreeSet<String>) {
     for code in codes {
         let (typed, nonce) = code.split_at(6);
@@ -194,7 +196,8 @@ async fn the_emails_arrive_with_working_codes() {
     assert_eq!(verify(&app, &app.last_mail("eve@example.com").await.code()).await.status(), 200);
 }
 
-/// Turns the entries into ones from an earlier version, with plaintext codes among the variables.
+/// Turns the entries into entries of an earlier version, which stored codes in plaintext among the
+/// variables.
 async fn age(app: &TestApp) {
     for id in ids(app).await {
         let row = row(app, &id).await;
@@ -225,7 +228,7 @@ async fn plaintext_codes_of_an_earlier_version_are_hidden_and_still_sent() {
         app.send_emails().await;
         seen.extend(answers(&app).await);
         assert!(seen.iter().all(|answer| answer.contains(HIDDEN)));
-        // Once an email is sent or discarded, its codes are not in the table either.
+        // Once an email is sent or discarded, the table does not contain its codes in any form.
         seen.extend(stored(&app).await);
         assert_no_code(&seen, &codes(&app));
         assert_eq!(otp_sign_in(&app, &app.last_mail("ada@example.com").await.code()).await.status(), 200);

@@ -1,5 +1,6 @@
-//! A fresh session is stolen. To keep it fresh, the thief adds a credential and reauthenticates
-//! with it, hoping to remove the owner's second factor.
+//! A thief steals a session soon after the sign-in that started it. The thief adds a credential and
+//! reauthenticates with it, to keep the session's proof recent. Then the thief tries to remove the
+//! owner's second factor.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -19,7 +20,7 @@ const THIEFS_SECRET: &str = "MTIzNDU2Nzg5MDEyMzQ1Njc4OTE=";
 const DAY: SignedDuration = SignedDuration::from_hours(24);
 const TICK: SignedDuration = SignedDuration::from_secs(1);
 
-/// A project with reauthentication after a day.
+/// A project that requires reauthentication after a day.
 async fn start() -> TestApp {
     let app = TestApp::start().await;
     app.configure(json!({ "config": { "reauthentication_max_age_seconds": DAY.as_secs() } })).await;
@@ -38,7 +39,7 @@ async fn set_app(app: &TestApp, user: &SignedInUser, secret: Value) -> Answer {
     app.signed_in(user).patch(ME, json!({ "totp_secret_base64": secret })).await
 }
 
-/// Advances the clock and refreshes the session, for a current access token.
+/// Advances the clock, and refreshes the session to get a current access token.
 async fn later(app: &TestApp, user: &SignedInUser, time: SignedDuration) -> SignedInUser {
     app.advance(time);
     let refresh = app.client().with("x-stack-refresh-token", &user.refresh_token);
@@ -47,7 +48,7 @@ async fn later(app: &TestApp, user: &SignedInUser, time: SignedDuration) -> Sign
     SignedInUser { access_token: answer.json()["access_token"].as_str().unwrap().to_owned(), ..user.clone() }
 }
 
-/// Signs in with an authenticator app as the second factor.
+/// Signs in with a password, and an authenticator app as the second factor.
 async fn sign_in_with_app(app: &TestApp, first: Answer, secret: &[u8]) -> SignedInUser {
     let details = assert_error(&first, 400, "MULTI_FACTOR_AUTHENTICATION_REQUIRED");
     let totp = authenticator_code(secret, app.now().as_second());
@@ -90,7 +91,7 @@ async fn an_app_set_by_a_stolen_session_does_not_reauthenticate_it() {
     let app = start().await;
     let ada = app.sign_up(ADA).await;
     app.advance(TICK);
-    // The user has no authenticator app yet, so the session may set one, and replace it within
+    // The user has no authenticator app yet, so the session may set one up, and replace it within
     // minutes.
     for secret in [OWNERS_SECRET, THIEFS_SECRET] {
         assert_eq!(set_app(&app, &ada, json!(secret)).await.status(), 200);
@@ -98,13 +99,13 @@ async fn an_app_set_by_a_stolen_session_does_not_reauthenticate_it() {
     let thief = later(&app, &ada, SignedDuration::from_mins(6)).await;
     let table = app.table();
     assert_refused(&prove_by_app(&app, &thief, THIEFS).await);
-    // A correct code from the replaced app and a code from the new app get the same error, and
-    // neither counts as an attempt.
+    // A correct code from the replaced app and a code from the new app get the same error. The
+    // service does not count the attempts with these codes.
     assert_refused(&prove_by_app(&app, &thief, OWNERS).await);
     assert_refused(&set_app(&app, &thief, Value::Null).await);
     assert_eq!(app.table(), table);
 
-    // Someone who knows the password can reauthenticate with it, and from then on with the app.
+    // Someone who knows the password can reauthenticate with it and, from then on, with the app.
     assert_eq!(prove(&app, &thief, json!({ "password": PASSWORD })).await.status(), 200);
     app.advance(TICK);
     assert_eq!(prove_by_app(&app, &thief, THIEFS).await.status(), 200);
@@ -133,7 +134,8 @@ async fn a_password_set_by_a_stolen_session_does_not_reauthenticate_it() {
     let own = app.signed_in(&ada);
     assert_eq!(own.post("/api/v1/auth/password/set", json!({ "password": PASSWORD })).await.status(), 200);
     assert_refused(&prove(&app, &ada, json!({ "password": PASSWORD })).await);
-    // Nor does a later password reauthenticate the session: setting it took only the first one.
+    // Setting a password later does not reauthenticate the session, because setting it required
+    // only the first password.
     app.advance(TICK);
     let update = json!({ "old_password": PASSWORD, "new_password": NEW });
     assert_eq!(own.post("/api/v1/auth/password/update", update).await.status(), 200);
@@ -143,7 +145,7 @@ async fn a_password_set_by_a_stolen_session_does_not_reauthenticate_it() {
     assert_refused(&set_app(&app, &thief, json!(THIEFS_SECRET)).await);
     assert_eq!(app.table(), table);
 
-    // The password reauthenticates the sessions it started.
+    // The password reauthenticates the sessions that were started with it.
     let phone = SignedInUser::of(ADA, &password_sign_in(&app, ADA, NEW).await.json());
     let phone = later(&app, &phone, DAY).await;
     assert_eq!(prove(&app, &phone, json!({ "password": NEW })).await.status(), 200);

@@ -1,6 +1,6 @@
-//! What an attacker plants in an account before its address's owner proves the address: teams,
-//! invitations, a name, a picture and metadata. A click on a verification email's link changes none
-//! of it.
+//! Teams, invitations, a name, a picture and metadata that an attacker plants in an account before
+//! the owner of the address proves it. Clicking the link in a verification email does not change
+//! these data.
 
 use serde_json::{Value, json};
 use support::provider::Provider;
@@ -30,7 +30,7 @@ enum Proof {
 
 const PROOFS: [Proof; 3] = [Proof::Reset, Proof::Code, Proof::Provider];
 
-/// The owner of [`ADA`] proves the address without a session of the account; returns the new
+/// The owner of [`ADA`] proves the address without a session of the account. Returns the new
 /// session.
 async fn prove(app: &TestApp, provider: &Provider, proof: Proof) -> SignedInUser {
     let of = |answer: Answer| {
@@ -47,7 +47,7 @@ async fn prove(app: &TestApp, provider: &Provider, proof: Proof) -> SignedInUser
     }
 }
 
-/// The id of the user's channel with an address.
+/// The id of the user's channel that contains an address.
 async fn channel(app: &TestApp, user: &SignedInUser, address: &str) -> String {
     let list = app.signed_in(user).get(&format!("{CHANNELS}?user_id=me")).await.json();
     let found = list["items"].as_array().unwrap().iter().find(|item| item["value"] == address).unwrap();
@@ -60,7 +60,7 @@ async fn verify_elsewhere(app: &TestApp, user: &SignedInUser, address: &str) {
     assert_eq!(verify(app, &code).await.status(), 200);
 }
 
-/// Verifies an address in the user's own session.
+/// Verifies an address of the user in the user's session.
 async fn verify_in_session(app: &TestApp, user: &SignedInUser, address: &str) {
     let code = verification_code(app, user, &channel(app, user, address).await, address).await;
     let verified = app.signed_in(user).post(&format!("{CHANNELS}/verify"), json!({ "code": code })).await;
@@ -114,7 +114,7 @@ async fn the_owner_of_an_address_gets_none_of_the_squatter_s_teams_invitations_a
         for field in ["display_name", "profile_image_url", "client_metadata"] {
             assert_eq!(account[field], Value::Null, "{what}: {field}");
         }
-        // What only servers can write is kept.
+        // Data that only servers can write is kept.
         assert_eq!((&account["server_metadata"], &account["client_read_only_metadata"]), (&json!({ "plan": 1 }), &json!({ "plan": 2 })));
         let stored = app.table();
         assert!(!stored.keys().any(|(_, sk)| sk.starts_with("IMAGE#")), "{what}: the pictures are deleted");
@@ -137,7 +137,7 @@ async fn the_owner_of_an_address_gets_none_of_the_squatter_s_teams_invitations_a
     }
 }
 
-/// However many memberships an account has, its address can be proved.
+/// The address of an account can be proved, no matter how many memberships the account has.
 #[tokio::test]
 async fn the_owner_of_an_address_leaves_any_number_of_teams() {
     for proof in PROOFS {
@@ -156,12 +156,12 @@ async fn the_owner_of_an_address_leaves_any_number_of_teams() {
     }
 }
 
-/// People click links in emails that they did not ask for.
+/// People click links in emails that they did not request.
 #[tokio::test]
 async fn a_verification_without_a_session_lets_the_squatter_keep_nothing() {
     for proof in PROOFS {
         for is_first in [true, false] {
-            // The squatter verifies one of their own addresses before or after that.
+            // The squatter verifies another address before or after the click.
             let (app, provider) = start(false).await;
             let eve = app.sign_up(ADA).await;
             added(&app, &eve, EVE).await;
@@ -207,7 +207,7 @@ async fn a_verification_in_a_session_of_the_account_settles_the_address() {
     }
 }
 
-/// An account with [`ADA`], whose owner has clicked a verification email's link.
+/// An account with [`ADA`]. The owner of the address has clicked the link in a verification email.
 async fn clicked(app: &TestApp, is_added: bool) -> SignedInUser {
     let eve = if is_added { app.sign_in_by_mail(EVE).await } else { app.sign_up(ADA).await };
     if is_added {
@@ -217,7 +217,7 @@ async fn clicked(app: &TestApp, is_added: bool) -> SignedInUser {
     eve
 }
 
-/// A team invites an address's owner, not any user who has added the address.
+/// A team invites the owner of an address, not any user who has added the address.
 #[tokio::test]
 async fn a_squatter_neither_sees_nor_uses_invitations_of_an_owner_who_clicked_a_link() {
     for (proof, is_added) in PROOFS.into_iter().flat_map(|proof| [(proof, false), (proof, true)]) {
@@ -241,7 +241,7 @@ async fn a_squatter_neither_sees_nor_uses_invitations_of_an_owner_who_clicked_a_
     }
 }
 
-/// Whoever has an invitation's code reads the address's emails.
+/// A person who has an invitation's code reads the address's emails.
 #[tokio::test]
 async fn a_user_who_verified_without_a_session_accepts_an_invitation_by_its_code() {
     for is_added in [false, true] {
@@ -255,7 +255,7 @@ async fn a_user_who_verified_without_a_session_accepts_an_invitation_by_its_code
     }
 }
 
-/// Only the first proof comes at a cost: after that, the owner is known.
+/// Only the first proof removes anything, because the owner is known afterwards.
 #[tokio::test]
 async fn the_owner_proves_the_address_a_second_time_without_loss() {
     let (app, provider) = start(false).await;
@@ -269,7 +269,7 @@ async fn the_owner_proves_the_address_a_second_time_without_loss() {
     }
 }
 
-/// A user invited by a server got everything from servers, so there is nobody to lock out.
+/// A user who was invited by a server got everything from servers, so nobody has to be locked out.
 #[tokio::test]
 async fn the_first_sign_in_to_an_account_that_a_server_created_keeps_its_teams() {
     for (is_entered, proof) in [false, true].into_iter().flat_map(|is_entered| PROOFS.map(|proof| (is_entered, proof))) {
@@ -294,7 +294,7 @@ async fn the_first_sign_in_to_an_account_that_a_server_created_keeps_its_teams()
     }
 }
 
-/// Someone must be able to administer the projects, whose keys keep working.
+/// Someone must be able to administer the projects, because their keys still work.
 #[tokio::test]
 async fn the_last_owner_of_projects_stays_in_their_team() {
     let app = TestApp::start_unobserved().await;

@@ -1,5 +1,5 @@
-//! Any project can have its own provider, whose callback at this service passes the code in its
-//! query on to that provider. So codes must never be sent to such a callback, even if the project
+//! Any project can configure a provider whose callback at this service passes the code in its query
+//! on to the provider. Codes must therefore never be sent to such a callback, even if the project
 //! trusts the service's domain.
 
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use support::TestApp;
 use super::{CALLBACK, PASSWORD};
 use crate::auth::assert_error;
 
-/// Spellings of a provider's callback, with a state that the attacker has obtained.
+/// Spellings of a provider's callback URL, with a state that the attacker has obtained.
 const OF_PROVIDERS: [&str; 4] = [
     "https://auth.example.com/api/v1/auth/oauth/callback/evil?state=s",
     "https://auth.example.com/api/latest/auth/oauth/callback/evil?state=s",

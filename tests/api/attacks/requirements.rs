@@ -1,5 +1,5 @@
-//! Requirements of security standards without another test; `infra/security/` maps requirements to
-//! tests.
+//! Requirements of security standards that no other test covers. The documents in `infra/security/`
+//! list the tests of each requirement.
 
 use std::collections::BTreeSet;
 
@@ -22,8 +22,8 @@ use crate::auth::assert_error;
 
 const ME: &str = "/api/v1/users/me";
 
-/// Asserts that the texts have `length` characters, each of them unpredictable: at each position,
-/// at least half of the alphabet's 32 characters occur.
+/// Asserts that the texts have `length` characters and that each character is unpredictable. At
+/// each position, at least half of the alphabet's 32 characters must occur.
 fn assert_random(texts: &[String], length: usize) {
     assert_eq!(texts.iter().collect::<BTreeSet<_>>().len(), texts.len());
     for place in 0..length {
@@ -40,7 +40,7 @@ async fn every_sign_in_gets_a_new_refresh_token_with_130_secret_bits() {
     app.sign_up("ada@example.com").await;
     let mut tokens = Vec::new();
     for _ in 0..64 {
-        // The first 64 characters are also in the access token.
+        // The access token also contains the first 64 characters.
         tokens.push(app.sign_in("ada@example.com").await.refresh_token.split_off(64));
     }
     assert_random(&tokens, 26);
@@ -70,7 +70,7 @@ async fn a_password_never_expires() {
     }
 }
 
-/// In the longest password, every character counts, and so does its case.
+/// Every character of the longest password matters, and so does its case.
 #[tokio::test]
 async fn passwords_are_compared_in_full() {
     let app = TestApp::start().await;
@@ -86,7 +86,7 @@ async fn passwords_are_compared_in_full() {
 
 #[tokio::test]
 async fn a_stored_password_is_a_salted_argon2id_hash() {
-    // This hasher costs as much as a deployment's; the hasher of other tests is cheaper.
+    // This hasher costs as much as the hasher of a deployment. The other tests use a cheaper one.
     let app = TestApp::start_hashing(Limits::off(), Hasher::default()).await;
     let mut salts = BTreeSet::new();
     for email in ["ada@example.com", "bob@example.com"] {
@@ -95,7 +95,7 @@ async fn a_stored_password_is_a_salted_argon2id_hash() {
         let hash = serde_json::to_value(user.password).unwrap().as_str().unwrap().to_owned();
         let parts: Vec<&str> = hash.split('$').collect();
         assert_eq!(parts[1..4], ["argon2id", "v=19", "m=19456,t=2,p=1"], "as documented");
-        // The salt: 16 bytes in base64.
+        // The salt, which has 16 bytes in base64.
         assert_eq!(parts[4].len(), 22);
         assert!(salts.insert(parts[4].to_owned()), "two accounts have the same salt");
     }
@@ -130,7 +130,7 @@ async fn a_reset_does_not_bypass_the_second_factor() {
     assert_eq!(app.client().post("/api/v1/auth/mfa/sign-in", body).await.status(), 200);
 }
 
-/// A deleted user's address may belong to someone else by now.
+/// The address of a deleted user may now belong to someone else.
 #[tokio::test]
 async fn a_released_address_identifies_a_new_user() {
     let app = TestApp::start().await;
@@ -172,7 +172,7 @@ async fn a_token_with_an_embedded_key_is_rejected() {
     assert_eq!(app.signed_in(&ada).get(ME).await.status(), 200);
 }
 
-/// Another site's page can make a browser send cookies, but not the headers that authenticate a
+/// A page on another site can make a browser send cookies, but not the headers that authenticate a
 /// caller.
 #[tokio::test]
 async fn cookies_do_not_authenticate() {
@@ -221,13 +221,12 @@ async fn issued_credentials_are_stored_only_as_digests() {
     let handed = [PASSWORD, &ada.access_token, &ada.refresh_token, refreshed["access_token"].as_str().unwrap()];
     for secret in handed.into_iter().chain(keys) {
         assert!(!table.contains(secret), "the table contains {}…", &secret[..8]);
-        // The table does not contain a usable part of the secret either, such as a key without its
-        // prefix.
+        // The table does not contain a usable part of the secret, such as a key without its prefix.
         assert!(!table.contains(&secret[secret.len() / 2..]), "the table contains half of {}…", &secret[..8]);
     }
 }
 
-/// Checks the pages behind the links in emails, whose URLs contain codes.
+/// Checks the pages behind links in emails, because their URLs contain codes.
 #[tokio::test]
 async fn pages_cannot_be_framed_load_nothing_and_send_no_referrer() {
     let app = TestApp::start().await;
@@ -255,13 +254,14 @@ async fn pages_cannot_be_framed_load_nothing_and_send_no_referrer() {
 }
 
 /// Fails each call to the table in turn. If authentication or counting fails, the request has no
-/// effect and returns no data. Only taking back the count of a correct password may fail.
+/// effect and returns no data. Only the call that takes back the count of a correct password may
+/// fail without this consequence.
 #[tokio::test]
 async fn a_request_that_cannot_be_counted_or_authenticated_is_rejected() {
     let app = TestApp::start_with(Limits::standard()).await;
     let ada = app.sign_up("ada@example.com").await;
-    // The first refresh of a day also records that the user is active, and succeeds even if that
-    // fails.
+    // The first refresh of a day also records that the user is active. The refresh succeeds even if
+    // this write fails.
     assert_eq!(app.signed_in(&ada).post("/api/v1/auth/sessions/current/refresh", json!({})).await.status(), 200);
     let body = json!({ "email": "ada@example.com", "password": PASSWORD });
     let requests = [

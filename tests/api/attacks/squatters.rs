@@ -29,7 +29,7 @@ async fn an_account_cannot_claim_addresses_of_strangers() {
     assert_eq!(claims(&app), 50);
 }
 
-/// Adds an address to the user's account, in one of the ways open to a client.
+/// Adds an address to the user's account in one of the ways that are open to clients.
 async fn squat(app: &TestApp, eve: &SignedInUser, way: &str, address: &str) {
     let own = app.signed_in(eve);
     let answer = match way {
@@ -58,7 +58,7 @@ async fn adding_an_unproved_address_does_not_claim_it() {
         let app = TestApp::start().await;
         let eve = app.sign_up("eve@example.com").await;
         squat(&app, &eve, way, "ada@example.com").await;
-        // The squatter's account causes no emails to the address.
+        // The squatter's account does not cause emails to the address.
         let unknown = json!({ "email": "ada@example.com", "callback_url": "http://localhost:3000/x" });
         assert_eq!(app.client().post("/api/v1/auth/password/send-reset-code", unknown).await.status(), 200);
         assert!(app.mails("ada@example.com").await.is_empty(), "{way}");
@@ -97,11 +97,11 @@ async fn a_server_can_claim_an_address_immediately() {
     assert_eq!(app.sign_in("work@example.com").await.user_id, ada.user_id);
     let taken = app.client().post("/api/v1/auth/password/sign-up", json!({ "email": "work@example.com", "password": PASSWORD })).await;
     assert_error(&taken, 409, "USER_EMAIL_ALREADY_EXISTS");
-    // Another user who verifies the address does not get it.
+    // The address is not given to another user who verifies it.
     let wished = added(&app, &bob, "work@example.com").await;
     let code = verification_code(&app, &bob, &wished, "work@example.com").await;
     assert_error(&verify(&app, &code).await, 409, TAKEN);
-    // A server can also turn a pending address into one that signs in.
+    // A server can also turn a pending address into a sign-in address.
     let wished = added(&app, &bob, "bob@work.example").await;
     let path = format!("{CHANNELS}/{}/{wished}", bob.user_id);
     assert_eq!(app.server().patch(&path, json!({ "used_for_auth": true })).await.status(), 200);
@@ -116,7 +116,7 @@ async fn correcting_a_mistyped_address_locks_nobody_out() {
     let path = format!("{CHANNELS}/me/{}", list["items"][0]["id"].as_str().unwrap());
     assert_eq!(app.signed_in(&ada).patch(&path, json!({ "value": "ada@example.com" })).await.status(), 200);
     assert_eq!(app.sign_in("ada@example.com").await.user_id, ada.user_id);
-    // A new password does not change that.
+    // Setting a new password does not change this.
     let update = json!({ "old_password": PASSWORD, "new_password": NEW });
     assert_eq!(app.signed_in(&ada).post("/api/v1/auth/password/update", update).await.status(), 200);
     let ada = SignedInUser::of("ada@example.com", &password_sign_in(&app, "ada@example.com", NEW).await.json());

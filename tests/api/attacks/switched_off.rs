@@ -1,4 +1,4 @@
-//! Sign-in by email for a user who has disabled it.
+//! Sign-in by email for users who have disabled it.
 
 use serde_json::json;
 use support::{SignedInUser, TestApp};
@@ -63,11 +63,12 @@ async fn a_client_cannot_disable_the_last_way_to_sign_in() {
     }
     assert_eq!(app.table(), table);
 
-    // The password counts as another way only as long as its address can sign in.
+    // The password counts as another way to sign in only as long as its address can be used for
+    // signing in.
     assert_eq!(own.post("/api/v1/auth/password/set", json!({ "password": NEW })).await.status(), 200);
     assert_eq!(own.patch(me, off).await.status(), 200);
     assert_error(&own.patch(&channel, unused.clone()).await, 409, "LAST_SIGN_IN_METHOD");
-    // A server can also add another way.
+    // A server can also add another way to sign in.
     assert_eq!(app.server().patch(&channel.replace("me", &ada.user_id), unused).await.status(), 200);
 }
 

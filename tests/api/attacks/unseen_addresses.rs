@@ -1,5 +1,5 @@
-//! An intruder with a stolen session gets an address into the account by ways other than an
-//! ordinary new sign-in address. The owner is notified and can undo it.
+//! An intruder with a stolen session adds an address that is not an ordinary new sign-in address.
+//! The owner is notified and can undo the change.
 
 use serde_json::json;
 use support::{SignedInUser, TestApp};
@@ -12,7 +12,7 @@ const ADA: &str = "ada@example.com";
 const OLD: &str = "old@example.com";
 const EVE: &str = "eve@example.com";
 
-/// Adds an address that does not sign in, and verifies it.
+/// Adds an address that is not used for signing in, and verifies it.
 async fn joined_as_contact(app: &TestApp, session: &SignedInUser, address: &str) -> String {
     let body = json!({ "user_id": "me", "value": address, "type": "email", "used_for_auth": false });
     let added = app.signed_in(session).post(CHANNELS, body).await;
@@ -64,8 +64,7 @@ async fn an_owner_is_told_of_a_verified_address_that_does_not_sign_in() {
     }
 }
 
-/// Having verified another address earlier does not allow anyone to undo changes by the owner of
-/// the first address.
+/// Someone who verifies another address first cannot undo the changes of the first address's owner.
 #[tokio::test]
 async fn the_first_address_stays_senior_even_if_it_is_verified_last() {
     for is_imported in [false, true] {
@@ -85,7 +84,7 @@ async fn the_first_address_stays_senior_even_if_it_is_verified_last() {
             assert!(press(&app, &link(&mail)).await.text().contains("nothing to undo"), "{}", mail.0.text);
         }
         assert_eq!(addresses(&app, &ada.user_id).await, [(ADA.to_owned(), true)]);
-        // The owner's own link still works.
+        // The owner's link still works.
         let told = notices(&app, ADA).await;
         assert!(press(&app, &link(&told[0])).await.text().contains("The changes are undone"));
         reset_code(&app, ADA).await;

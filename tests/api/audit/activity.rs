@@ -6,7 +6,7 @@ use support::TestApp;
 
 use super::{ACTIVITY, assert_error, each, page, pages, rename, wrong_password};
 
-/// The trail entries that a user may read.
+/// The entries of the audit trail that a user may read.
 async fn activity(app: &TestApp, user: &support::SignedInUser) -> Vec<Value> {
     pages(&app.signed_in(user), &format!("{ACTIVITY}?limit=100")).await.concat()
 }
@@ -105,7 +105,7 @@ async fn pages_list_every_entry_with_an_event_once() {
     for _ in 0..6 {
         app.advance(SignedDuration::from_hours(30));
         wrong_password(&app, "ada@example.com").await;
-        // A change without an event is only in the project's list.
+        // A change without an event appears only in the project's list.
         rename(&app, &ada, "Ada").await;
         rename(&app, &ada, "Lovelace").await;
     }

@@ -1,5 +1,5 @@
-//! Any change to any part of any item of a trail is reported: each attribute of an entry, a counted
-//! entry, a link and the head is changed, removed or added.
+//! A check reports every change to any part of any item of a trail. The test changes, removes or
+//! adds each attribute of an entry, a counted entry, a link and the head.
 
 use aws_sdk_dynamodb::types::AttributeValue::{self, Bool, L, M, N, S};
 use crypto::trail_keys::TrailKeys;
@@ -10,22 +10,24 @@ use store::Item;
 use super::chain::{check, entries, items, put, text, three_days};
 use super::{rename, wrong_password};
 
-/// What may change: nothing reads it, or the next check finds the consequence.
+/// Attributes that may change, because no code reads them or the next check detects the
+/// consequence.
 const UNREAD: [(&str, &str); 4] = [
-    // The last failure that was counted, so that a repeated request does not count twice.
+    // The last counted failure, which prevents a repeated request from counting twice.
     ("counted entry", "mark"),
     ("counted entry", "mark removed"),
-    // The time at which the table deletes a link. The link has its own, and is missed before.
+    // The time at which the table deletes a link. The link also contains this time, and is reported
+    // as missing if it disappears earlier.
     ("link", "ttl"),
     ("link", "ttl removed"),
 ];
 
-/// Links and heads are read field by field, so others do not matter.
+/// Links and heads are read field by field, so additional fields do not matter.
 fn is_unread(what: &str, path: &str) -> bool {
     UNREAD.contains(&(what, path)) || (matches!(what, "link" | "head") && path.ends_with(" added"))
 }
 
-/// The variants of a value with one change each, with what was changed.
+/// The variants of a value that differ in one place, with a description of the change.
 fn variants(value: &AttributeValue) -> Vec<(String, AttributeValue)> {
     let whole = |value: AttributeValue| vec![(String::new(), value)];
     match value {
@@ -48,8 +50,8 @@ fn variants(value: &AttributeValue) -> Vec<(String, AttributeValue)> {
     }
 }
 
-/// The variants of an item or object with one change each: to a field, without a field, with
-/// another one.
+/// The variants of an item or object that differ in one place, where a field is changed, removed or
+/// added.
 fn changes(map: &Item) -> Vec<(String, Item)> {
     let mut changes = Vec::new();
     for (name, value) in map.iter().filter(|(name, _)| !matches!(name.as_str(), "pk" | "sk")) {
@@ -75,7 +77,7 @@ async fn any_change_to_any_item_of_a_trail_is_detected() {
         wrong_password(&app, "ada@example.com").await;
     }
     app.link_trail().await;
-    // From now on, no further failures can have been counted in the same entry.
+    // After this time, no further failures can be counted in the same entry.
     app.advance(SignedDuration::from_hours(1));
     rename(&app, &ada, "Ada").await;
     app.link_trail().await;
@@ -98,7 +100,7 @@ async fn any_change_to_any_item_of_a_trail_is_detected() {
     assert_eq!(unseen, Vec::<String>::new());
 }
 
-/// One damaged trail neither ends a check nor keeps a gateway from starting.
+/// A single damaged trail does not end a check. Nor does it keep a gateway from starting.
 #[tokio::test]
 async fn a_head_that_cannot_be_read_is_reported_as_changed() {
     let (app, _) = three_days().await;

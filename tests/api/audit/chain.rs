@@ -1,7 +1,7 @@
-//! The chain of links, checked by the library behind `gateway audit verify`. It detects
-//! manipulations of the trail by someone who can write to the table but lacks the deployment
-//! secret. If the whole trail is reset to an earlier state, this shows only when its last link is
-//! compared with one recorded before.
+//! The chain of links, as checked by the library behind `gateway audit verify`. The check detects
+//! manipulations of the trail by someone who can write to the table but does not have the
+//! deployment secret. If the whole trail is reset to an earlier state, the check detects this only
+//! by comparing the trail with a link that was recorded earlier.
 
 use std::collections::BTreeMap;
 
@@ -18,19 +18,19 @@ use wire::id::ProjectId;
 
 use super::rename;
 
-/// The result of a check, for each day and for the whole chain.
+/// The results of a check for each day and for the whole chain.
 pub(crate) struct CheckResult {
     pub(super) days: Vec<DayReport>,
     pub(super) report: TrailReport,
 }
 
 impl CheckResult {
-    /// The problems of all days and the chain.
+    /// The problems of all days and of the chain.
     pub(crate) fn problems(&self) -> Vec<Problem> {
         self.days.iter().filter_map(|day| day.problem.clone()).chain(self.report.problems.iter().cloned()).collect()
     }
 
-    /// Each day's numbers of entries, links and unlinked entries.
+    /// The numbers of entries, links and unlinked entries of each day.
     pub(crate) fn counts(&self) -> Vec<(usize, usize, usize)> {
         self.days.iter().map(|day| (day.entries, day.links, day.unlinked)).collect()
     }
@@ -46,7 +46,7 @@ pub(super) async fn check_with(app: &TestApp, project: &ProjectId, recorded: Rec
     CheckResult { days, report }
 }
 
-/// The items with `part` in their partition key, in order.
+/// The items whose partition key contains `part`, in order.
 pub(super) async fn items(app: &TestApp, part: &str) -> Vec<Item> {
     let (items, next) = app.app.store.items(None).await.unwrap();
     assert!(next.is_none());
@@ -86,14 +86,14 @@ pub(super) fn text(text: &str) -> AttributeValue {
     AttributeValue::S(text.to_owned())
 }
 
-/// Sets a field of an item's entity.
+/// Sets a field in the entity of an item.
 pub(super) fn set(item: &mut Item, name: &str, value: AttributeValue) {
     let mut entity = item["d"].as_m().unwrap().clone();
     entity.insert(name.to_owned(), value);
     item.insert("d".to_owned(), AttributeValue::M(entity));
 }
 
-/// Gives an entry another time and id, as if it had been written then.
+/// Gives an entry another time and id, as if it had been written at that time.
 pub(super) fn moved(app: &TestApp, entry: &mut Item, at: Timestamp, id: &str) {
     let position = text(&format!("{:015}#{id}", at.as_millisecond()));
     entry.insert("pk".to_owned(), text(&format!("P#{}#TRAIL#{}", app.project_id(), store::trail::day(at))));
@@ -105,7 +105,8 @@ pub(super) fn moved(app: &TestApp, entry: &mut Item, at: Timestamp, id: &str) {
     set(entry, "id", text(id));
 }
 
-/// Three days with three entries each, linked as they are written; and the user they are about.
+/// Three days with three entries each, linked as they are written, and the user to whom the entries
+/// belong.
 pub(super) async fn three_days() -> (TestApp, SignedInUser) {
     let app = TestApp::start_unobserved().await;
     let ada = app.sign_up("ada@example.com").await;
@@ -169,7 +170,7 @@ async fn any_change_to_an_entry_is_detected() {
         of_entity("user_id", text("0f9b6c1e-2f4b-4d7a-8a34-5b9f0c6d7e81")),
         of_entity("fields", AttributeValue::L(Vec::new())),
         of_entity("count", number("2")),
-        // Hides the entry from its user.
+        // Hides the entry from the user.
         changed(&|item| drop(item.remove("gsi1pk"))),
         changed(&|item| drop(item.insert("gsi1pk".to_owned(), text("P#x#TRAIL#USER#y")))),
         // Makes DynamoDB delete the entry early, or never.
@@ -197,7 +198,7 @@ async fn a_backdated_entry_is_detected_and_never_linked() {
     let model = entries(&app).await.remove(1);
     for (day, sk) in [
         ("2026-01-01", "001767272400001#019b7a2c-0000-7000-8000-000000000000"),
-        // A day before all others, without entries.
+        // A day before all other days, without entries.
         ("2025-12-30", "001767096000000#019b7a2c-0000-7000-8000-000000000001"),
     ] {
         let mut added = model.clone();
@@ -211,7 +212,8 @@ async fn a_backdated_entry_is_detected_and_never_linked() {
         assert_eq!(check(&app).await.problems(), problem);
         delete(&app, &added).await;
     }
-    // An entry with a time in the future is not linked, and does not block others.
+    // An entry with a time in the future is not linked, and does not keep other entries from being
+    // linked.
     let mut added = model.clone();
     let ahead = app.now().checked_add(SignedDuration::from_hours(6)).unwrap();
     moved(&app, &mut added, ahead, "019b7a2c-0000-7000-8000-000000000002");
@@ -243,13 +245,13 @@ async fn a_removed_link_is_detected() {
 async fn a_truncated_trail_is_detected() {
     let (app, ada) = three_days().await;
     let ((links, head), of_entries) = (chain(&app).await, entries(&app).await);
-    // Deletes the last day's links and entries, as if the day had never existed.
+    // Deletes the links and entries of the last day, as if the day had never existed.
     for item in links[6..].iter().chain(&of_entries[6..]) {
         delete(&app, item).await;
     }
     assert_eq!(check(&app).await.problems(), [Problem::LinkMissing(7)]);
-    // Points the head to an earlier link. Without the deployment secret, it cannot be
-    // reauthenticated.
+    // Points the head to an earlier link. Without the deployment secret, the head cannot be
+    // authenticated again.
     let mut cut = head.clone();
     let mut entity = cut["d"].as_m().unwrap().clone();
     let mut signed = entity["signed"].as_m().unwrap().clone();
@@ -271,7 +273,7 @@ async fn a_truncated_trail_is_detected() {
 async fn a_trail_reset_to_an_earlier_state_is_detected_by_the_log() {
     let (app, ada) = three_days().await;
     let before: Vec<Item> = items(&app, "#LINKS").await;
-    // This entry is a second later than the others, so it comes last.
+    // This entry is one second later than the other entries, so it comes last.
     app.advance(SignedDuration::from_secs(1));
     rename(&app, &ada, "Ada").await;
     let secret = entries(&app).await.pop().unwrap();
@@ -287,7 +289,7 @@ async fn a_trail_reset_to_an_earlier_state_is_detected_by_the_log() {
     }
     assert_eq!(check(&app).await.problems(), [], "the table alone does not show the reset");
     assert_eq!(check_with(&app, app.project_id(), expected()).await.problems(), [Problem::Unexpected(number)]);
-    // A new link with the same number does not match the expected one either.
+    // A new link with the same number does not match the expected link either.
     app.advance(SignedDuration::from_mins(1));
     rename(&app, &ada, "Somebody else").await;
     app.link_trail().await;

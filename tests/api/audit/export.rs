@@ -11,7 +11,7 @@ fn lines(answer: &Answer) -> Vec<Value> {
     answer.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// The next page's URL, from the header; `None` on the last page.
+/// The URL of the next page, from the header. `None` on the last page.
 fn next(answer: &Answer) -> Option<String> {
     let link = answer.header("link")?;
     Some(link.strip_prefix('<').unwrap().strip_suffix(">; rel=\"next\"").unwrap().to_owned())

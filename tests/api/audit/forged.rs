@@ -1,5 +1,5 @@
-//! Manipulations that no link covers: entries that do not fit their place in the table, and changes
-//! of the project's own item.
+//! Manipulations that no link covers, which are entries that do not fit their place in the table
+//! and changes to the project's item.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use jiff::{SignedDuration, Timestamp};
@@ -10,7 +10,7 @@ use support::TestApp;
 use super::chain::{check, delete, entries, id, items, moved, put, set, text, three_days};
 use super::{ACTIVITY, AUDIT_LOG, DAY, page, rename};
 
-/// A change to a forged entry.
+/// A change made to a forged entry.
 type Forgery<'a> = &'a dyn Fn(&TestApp, &mut Item);
 
 const FORGED: &str = "019b7a2c-0000-7000-8000-000000000003";

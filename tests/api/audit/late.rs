@@ -1,5 +1,5 @@
-//! Links that are made too late, or not at all: no worker ran, or someone removed the links that
-//! had covered the entries.
+//! Links that are made too late or are missing. The reason is that no worker ran, or that someone
+//! removed the links of the entries.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use crypto::digest::Digest;
@@ -18,7 +18,7 @@ async fn a_trail_that_loses_all_links_is_reported_and_cannot_be_linked_unnoticed
     for item in items(&app, "#LINKS").await {
         delete(&app, &item).await;
     }
-    // Entries of the first two days are too old to be without a link.
+    // The entries of the first two days are too old to have no link.
     let overdue = |entry: usize| Problem::EntryOverdue(id(&of_entries[entry]));
     assert_eq!(check(&app).await.problems(), [overdue(0), overdue(3), Problem::HeadMissing]);
     delete(&app, &of_entries[1]).await;

@@ -1,4 +1,4 @@
-//! Building the chain of links while workers crash, lose responses or run concurrently, and while
+//! The chain of links is built while workers crash, lose responses or run concurrently, and while
 //! entries are late, numerous or expiring.
 
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -60,8 +60,8 @@ async fn failed_sign_ins_are_relinked_as_their_count_grows() {
     assert_eq!((found.problems(), found.counts()), (Vec::new(), vec![(2, 1, 1)]));
     assert_eq!(app.link_trail().await, 1);
     assert_eq!(check(&app).await.counts(), [(2, 2, 0)]);
-    // An entry counts the failures of a minute, and must not change after that: both lower and
-    // higher counts are detected.
+    // An entry counts the failures of a minute, and must not change after this minute. The check
+    // detects both a lower and a higher count.
     let mut counted = entries(&app).await.into_iter().find(|entry| entry.contains_key("n")).unwrap();
     app.advance(SignedDuration::from_hours(1));
     app.sign_in("ada@example.com").await;
@@ -74,7 +74,7 @@ async fn failed_sign_ins_are_relinked_as_their_count_grows() {
     }
 }
 
-// On a paused clock, waits between attempts take no time.
+// The clock is paused, so the waits between attempts take no time.
 #[tokio::test(start_paused = true)]
 async fn entries_left_by_a_worker_are_linked_by_the_next_one() {
     let app = TestApp::start().await;

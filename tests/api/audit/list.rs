@@ -70,7 +70,7 @@ async fn filters_return_only_matching_entries() {
     assert_eq!(of("from=2026-01-01T13:01:00%2B01:00&until=2026-01-01T12:02:00Z".to_owned()).await.len(), 3);
     assert_eq!(of("until=1999-01-01T00:00:00Z".to_owned()).await.len(), 0);
     assert_eq!(of(format!("user_id={}&from=2026-01-01T12:00:30Z", ada.user_id)).await.len(), 2);
-    // Unknown ids and ids of other kinds of objects match nothing.
+    // Unknown ids, and ids of other kinds of objects, match nothing.
     assert_eq!(of(format!("user_id={}", uuid::Uuid::nil())).await.len(), 0);
     assert_eq!(of(format!("user_id={key}")).await.len(), 0);
 }
@@ -136,7 +136,7 @@ async fn years_without_entries_are_scanned_in_few_bounded_requests() {
             None => break,
         }
     }
-    // A third entry, about the change of the setting itself, still had the previous retention and
+    // A third entry, about the change of the retention period, still had the previous period and
     // has expired.
     assert_eq!(found, 2);
     assert!(requests <= 8, "{requests} requests");

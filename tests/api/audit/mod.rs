@@ -1,5 +1,5 @@
-//! The audit log: the views of administrators and users, retention, and the detection of
-//! manipulations.
+//! The audit log, with the views of administrators and users, the retention period and the
+//! detection of manipulations.
 
 mod activity;
 mod altered;
@@ -20,7 +20,7 @@ const AUDIT_LOG: &str = "/api/v1/internal/audit-log";
 const ACTIVITY: &str = "/api/v1/users/me/activity";
 const DAY: SignedDuration = SignedDuration::from_hours(24);
 
-/// A page's items, and the cursor of the next page if there is one.
+/// The items of a page, and the cursor of the next page, if any.
 async fn page(caller: &Caller, path: &str) -> (Vec<Value>, Option<String>) {
     let answer = caller.get(path).await;
     assert_eq!(answer.status(), 200, "{path}: {}", answer.text());
@@ -47,7 +47,7 @@ async fn entries(app: &TestApp, query: &str) -> Vec<Value> {
     pages(&app.admin(), &format!("{AUDIT_LOG}?{query}")).await.concat()
 }
 
-/// The values of a field in all entries.
+/// The values of a field in all these entries.
 fn each<'a>(entries: &'a [Value], field: &str) -> Vec<&'a Value> {
     entries.iter().map(|entry| &entry[field]).collect()
 }

@@ -1,4 +1,4 @@
-//! How long entries are kept: `audit_log_retention_days`.
+//! How long entries of the audit log are kept: `audit_log_retention_days`.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ const CURRENT: &str = "/api/v1/internal/projects/current";
 const CONFIG: &str = "/api/v1/internal/config";
 const OVERRIDE: &str = "/api/v1/internal/config/override/branch";
 
-/// When the trail's entries expire, in days after [`support::START`].
+/// The times at which the trail's entries expire, in days after [`support::START`].
 fn expiries(app: &TestApp) -> Vec<i64> {
     let start = support::START.parse::<jiff::Timestamp>().unwrap().as_second();
     let of_entries = app.table().into_iter().filter(|((pk, _), _)| pk.contains("#TRAIL#"));
@@ -28,7 +28,7 @@ async fn new_entries_are_kept_for_the_configured_time() {
     rename(&app, &ada, "B").await;
     let mut found = expiries(&app);
     found.sort_unstable();
-    // The entry about a change of the setting still has the previous retention.
+    // The entry about a change of the setting still has the previous retention period.
     assert_eq!(found, [1, 90, 90, 400, 400]);
 }
 
@@ -50,8 +50,8 @@ async fn expired_entries_are_hidden_before_they_are_deleted() {
 #[tokio::test]
 async fn a_gateway_deletes_expired_entries() {
     let app = TestApp::start().await;
-    // What has expired depends on the machine's clock, which is ahead of the tests', so entries
-    // with a retention of one day have expired.
+    // Expiry depends on the machine's clock, which is ahead of the tests' clock, so entries with a
+    // retention period of one day have expired.
     let ada = app.sign_up("ada@example.com").await;
     app.configure(json!({ "config": { "audit_log_retention_days": 1 } })).await;
     rename(&app, &ada, "A").await;

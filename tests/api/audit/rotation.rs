@@ -1,4 +1,4 @@
-//! An audit trail's links after the deployment secret is replaced.
+//! The links of an audit trail after the deployment secret is replaced.
 
 use crypto::deployment_secret::DeploymentSecret;
 use crypto::trail_keys::TrailKeys;
@@ -37,7 +37,8 @@ async fn links_of_the_previous_secret_stay_verifiable_and_are_resealed() {
     during.link_trail().await;
     assert_eq!(check(&during).await.problems(), []);
 
-    // The first link is reauthenticated; the second and the head already use the new secret.
+    // The first link is authenticated again. The second link and the head already use the new
+    // secret.
     assert_eq!(authenticate_anew(&during).await, ResealResult { anew: 1, current: 2, lost: Vec::new() });
     assert_eq!(authenticate_anew(&during).await, ResealResult { anew: 0, current: 3, lost: Vec::new() });
     assert_eq!(check(&after).await.problems(), []);

@@ -1,5 +1,5 @@
-//! The emails about changes to how a user signs in, and `/api/v1/auth/not-me-link`, the path of
-//! their link.
+//! The emails about changes to how a user signs in, and `/api/v1/auth/not-me-link`, the path of the
+//! link in these emails.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -16,14 +16,14 @@ const NEW: &str = "a better horse battery";
 const CHANNELS: &str = "/api/v1/contact-channels";
 const SECRET: &str = "MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=";
 
-/// The notices to an address, oldest first.
+/// The notices sent to an address, oldest first.
 pub(crate) async fn notices(app: &TestApp, address: &str) -> Vec<Mail> {
     let mut mails: Vec<Mail> = app.mails(address).await.into_iter().filter(|mail| mail.0.subject.ends_with(" was changed")).collect();
     mails.reverse();
     mails
 }
 
-/// The path of an email's link.
+/// The path of the link in an email.
 pub(crate) fn link(mail: &Mail) -> String {
     let link = mail.0.text.split_whitespace().find(|word| word.contains("/not-me-link?")).unwrap_or_else(|| panic!("{}", mail.0.text));
     assert!(mail.0.html.contains(link), "{}", mail.0.html);
@@ -59,8 +59,8 @@ async fn user(app: &TestApp, id: &str) -> Value {
     app.server().get(&format!("/api/v1/users/{id}")).await.json()
 }
 
-/// Asserts that the address has `count` notices. Returns the newest one's lines between heading and
-/// time.
+/// Asserts that `count` notices were sent to the address. Returns the lines of the newest notice
+/// between its heading and its time.
 async fn told(app: &TestApp, address: &str, count: usize) -> Vec<String> {
     let notices = notices(app, address).await;
     assert_eq!(notices.len(), count);
@@ -116,7 +116,7 @@ async fn disabling_and_enabling_emailed_codes_is_notified() {
     let app = TestApp::start().await;
     let ada = verified(&app, ADA).await;
     let own = app.signed_in(&ada);
-    // Enabling codes that already work changes nothing; nor does disabling them twice.
+    // Enabling codes that already work changes nothing. The same applies to disabling them twice.
     for (enabled, count, text) in [(true, 0, ""), (false, 1, "disabled"), (false, 1, "disabled"), (true, 2, "was ")] {
         app.advance(SignedDuration::from_secs(1));
         assert_eq!(own.patch("/api/v1/users/me", json!({ "otp_auth_enabled": enabled })).await.status(), 200);
@@ -169,7 +169,7 @@ async fn a_pending_address_is_notified_once_it_signs_in() {
 async fn merging_linking_and_unlinking_provider_accounts_is_notified() {
     let (app, provider) = start().await;
     let ada = verified(&app, ADA).await;
-    // The provider vouches for the address, so its account is merged into the user's.
+    // The provider vouches for the address, so the provider account is linked to the user.
     let code = parameter(&flow(&app, &provider, account(), &[]).await, "code");
     assert_eq!(exchange(&app, &code).await.status(), 200);
     assert_eq!(told(&app, ADA, 1).await, ["An account at acme was linked."]);
@@ -315,7 +315,8 @@ async fn the_owner_is_notified_of_new_codes_and_of_each_use() {
         assert_eq!(told(&app, ADA, 3 + number).await, [format!("A recovery code was used. Codes left: {}.", 9 - number)]);
     }
     assert!(notices(&app, ADA).await.iter().all(|mail| codes.iter().all(|code| !mail.0.text.contains(code.as_str()))));
-    // Disabling notices about the authenticator app also disables those about recovery codes.
+    // Disabling the notices about the authenticator app also disables the notices about recovery
+    // codes.
     app.configure(json!({ "config": { "disabled_notices": ["authenticator-app"] } })).await;
     app.advance(SignedDuration::from_secs(1));
     assert_eq!(recover(&app, &codes[2]).await.status(), 200);

@@ -1,4 +1,4 @@
-//! Anonymous users and how they become ordinary ones.
+//! Anonymous users, and how they become ordinary users.
 
 use serde_json::{Value, json};
 use support::authenticator::{Page, SoftPasskey};
@@ -34,13 +34,14 @@ async fn nobody_becomes_an_anonymous_user_where_sign_up_is_closed() {
         assert_error(&caller.request("POST", PATH).send().await, 400, "SIGN_UP_NOT_ENABLED");
     }
     assert_eq!(app.table(), before, "nothing is left of a refused sign-up");
-    // Servers create users themselves, regardless of what clients may do.
+    // Servers can create anonymous users regardless of what clients may do.
     assert_eq!(app.server().post("/api/v1/users", json!({ "is_anonymous": true })).await.status(), 201);
     app.configure(json!({ "config": { "sign_up_enabled": true } })).await;
     anonymous(&app).await;
 }
 
-/// Its id is fixed and it requires no key, so strangers can reach it without knowing anything.
+/// The id of the project `internal` is fixed and the project requires no key, so strangers can
+/// reach the project without knowing a secret.
 #[tokio::test]
 async fn nobody_becomes_an_anonymous_user_of_the_project_internal() {
     let app = TestApp::start().await;
@@ -51,7 +52,7 @@ async fn nobody_becomes_an_anonymous_user_of_the_project_internal() {
     let keyless = app.client_of(&internal).without("x-stack-publishable-client-key");
     assert_error(&keyless.request("POST", PATH).send().await, 400, "SIGN_UP_NOT_ENABLED");
     assert_eq!(app.server_of(&internal).get("/api/v1/users?include_anonymous=true").await.json()["items"], json!([]));
-    // In this test, sign-up is open there; only sign-up without an identity stays closed.
+    // In this test, sign-up is enabled in the project. Only sign-up without an identity is refused.
     let account = json!({ "email": "ada@example.com", "password": "correct horse battery" });
     assert_eq!(app.client_of(&internal).post("/api/v1/auth/password/sign-up", account).await.status(), 200);
 }
@@ -110,7 +111,7 @@ async fn a_sign_up_leaves_no_credential_of_the_anonymous_user() {
     }
 }
 
-/// Someone who shared the anonymous user's session does not end up signed in to the account.
+/// Someone who shared the anonymous user's session is not signed in to the account.
 async fn assert_has_ended(app: &TestApp, old: &SignedInUser) {
     let caller = || app.signed_in(old).with("x-stack-allow-anonymous-user", "true");
     assert_eq!(caller().get("/api/v1/users/me").await.status(), 401);

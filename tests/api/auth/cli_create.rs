@@ -8,7 +8,7 @@ use super::{assert_error, assert_takes_client_access};
 
 pub(super) const PATH: &str = "/api/v1/auth/cli";
 
-/// Starts a tool's sign-in; returns the polling code and the login code.
+/// Starts the sign-in of a tool. Returns the polling code and the login code.
 pub(crate) async fn start(app: &TestApp, body: Value) -> (String, String) {
     let answer = app.client().post(PATH, body).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());

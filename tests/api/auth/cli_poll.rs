@@ -23,7 +23,7 @@ pub(super) async fn status(app: &TestApp, polling_code: &str) -> Value {
     answer.json()["status"].clone()
 }
 
-/// Fetches a tool's session once its sign-in is confirmed.
+/// Fetches a tool's session once the sign-in is confirmed.
 pub(super) async fn fetch(app: &TestApp, polling_code: &str) -> SignedInUser {
     let answer = poll(app, polling_code).await;
     assert_eq!((answer.status(), &answer.json()["status"]), (201, &json!("success")), "{}", answer.text());

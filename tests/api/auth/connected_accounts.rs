@@ -1,4 +1,5 @@
-//! `/api/v1/connected-accounts/…`: accounts at providers, and their access tokens.
+//! `/api/v1/connected-accounts/…`, with tests about accounts at providers and the access tokens of
+//! these accounts.
 
 use std::collections::HashMap;
 
@@ -51,12 +52,12 @@ async fn the_provider_s_token_is_returned_and_refreshed_when_expired() {
     assert_eq!(by_server(&app, &user).await.json()["access_token"], first);
     app.advance(SignedDuration::from_mins(1));
     assert_eq!(by_server(&app, &user).await.json()["access_token"], "renewed");
-    // The token is cached, so it is returned while the provider is down.
+    // The stored token is returned while the provider is down.
     provider.misbehave(Misbehaviour::Down);
     assert_eq!(by_server(&app, &user).await.json()["access_token"], "renewed");
 }
 
-/// A server asks for the token of the user's account, with the headers of the newest published SDK.
+/// A server requests the token of the user's account, with the headers of the newest published SDK.
 async fn by_server(app: &TestApp, user: &SignedInUser) -> Answer {
     let server = ["project-id", "access-type", "secret-server-key"].into_iter().fold(app.server(), |caller, name| {
         let value = match name {
@@ -120,8 +121,8 @@ async fn concurrent_requests_refresh_a_token_once() {
     provider.misbehave(Misbehaviour::Waits);
     provider.requests();
     app.recorder.clear();
-    // The provider answers only after every request has tried to be the one that refreshes the
-    // token.
+    // The provider responds only after every request has tried to become the request that refreshes
+    // the token.
     let behave = async {
         until("all requests compete", || app.recorder.count_of("UpdateItem", "refreshing_until") >= 20).await;
         provider.is_waiting(1).await;
@@ -132,7 +133,7 @@ async fn concurrent_requests_refresh_a_token_once() {
     assert_eq!(provider.requests().iter().filter(|path| *path == "token").count(), 1);
 }
 
-/// Otherwise, during the refresh, each of many requests would ask five times a second.
+/// Otherwise, many requests would each ask the provider five times a second during the refresh.
 #[tokio::test]
 async fn requests_that_wait_for_a_new_token_ask_about_the_old_one_once() {
     let (app, provider) = start().await;
@@ -151,7 +152,7 @@ async fn requests_that_wait_for_a_new_token_ask_about_the_old_one_once() {
     assert_eq!(provider.requests().iter().filter(|path| *path == "userinfo").count(), 3);
 }
 
-/// The process that refreshes a token may end without a response.
+/// The process that refreshes a token may end without responding.
 #[tokio::test]
 async fn an_abandoned_refresh_is_taken_over() {
     let (app, provider) = start().await;
@@ -186,9 +187,9 @@ async fn an_account_unlinked_during_a_refresh_keeps_no_tokens() {
     assert!(app.table().keys().all(|key| !key.1.starts_with("PROVIDER#")));
 }
 
-/// The status of a request for the token of a user who signed in with a provider of the catalog:
-/// five minutes later, and twice after the user has revoked it, the second time with the provider
-/// down.
+/// The statuses of three requests for the token of a user who signed in with a provider of the
+/// catalog. The first request is made after five minutes. The second and the third request are made
+/// after the user has revoked the token, the third while the provider is down.
 async fn before_and_after_a_revocation(provider_id: &str, documents: HashMap<String, Value>) -> [u16; 3] {
     let provider = StandIn::start(provider_id, documents).await;
     let app = TestApp::start_at(&provider).await;

@@ -1,5 +1,5 @@
-//! An impersonation is a session that a server creates to act as a user. It cannot change
-//! credentials or keys, because such changes would outlast it.
+//! An impersonation is a session that a server creates to act as a user. An impersonation cannot
+//! change credentials or keys, because such changes would outlast it.
 
 use serde_json::{Value, json};
 use support::authenticator::{Ceremony, Page, SoftPasskey};
@@ -13,7 +13,7 @@ const PASSWORD: &str = "correct horse battery";
 const NEW: &str = "a better horse battery";
 const SECRET: &str = "MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=";
 
-/// A session for a server to act as the user.
+/// Creates a session for a server to act as the user.
 async fn impersonate(app: &TestApp, user: &SignedInUser) -> SignedInUser {
     let created = app.server().post("/api/v1/auth/sessions", json!({ "user_id": user.user_id, "is_impersonation": true })).await;
     assert_eq!(created.status(), 200, "{}", created.text());
@@ -75,8 +75,8 @@ async fn an_impersonation_changes_no_credential() {
         assert_error(&support.request(method, path).json(body).send().await, 403, "REAUTHENTICATION_REQUIRED");
     }
     assert_eq!(app.table(), table);
-    // Everything else is possible, even revoking a key, and the user's own session can make the
-    // changes.
+    // The impersonation can make all other changes, and can even revoke a key. The user's session
+    // can also make the changes that the impersonation cannot make.
     assert_eq!(support.patch(ME, json!({ "display_name": "Ada" })).await.status(), 200);
     assert_eq!(support.patch(&key_path, json!({ "revoked": true })).await.status(), 200);
     assert_eq!(own.patch(ME, json!({ "totp_secret_base64": SECRET })).await.status(), 200);
@@ -88,7 +88,7 @@ async fn an_impersonation_registers_no_passkey_and_links_no_account() {
     app.offer_passkeys().await;
     let ada = app.sign_up("ada@example.com").await;
     let support = impersonate(&app, &ada).await;
-    // The user started the registration, and the impersonation would complete it.
+    // The user starts the registration, and the impersonation tries to complete it.
     let Ceremony { options, code } = app.start_registration(&ada).await;
     let credential = SoftPasskey::create(&options, Page::default(), 1).registration(&options);
     let link = parameters_with(&app, &[("type", "link"), ("token", &support.access_token)]);

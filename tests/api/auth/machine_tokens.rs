@@ -1,4 +1,4 @@
-//! The grant `client_credentials` at the token endpoint, and access with its tokens.
+//! The grant `client_credentials` at the token endpoint, and access with the issued tokens.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -24,7 +24,8 @@ pub(super) async fn token(app: &TestApp, key: &str) -> String {
     answer.json()["access_token"].as_str().unwrap().to_owned()
 }
 
-/// Creates a key set of one server key with these permissions; returns the set's id and the key.
+/// Creates a set that contains one server key with these permissions. Returns the set's id and the
+/// key.
 pub(super) async fn machine(app: &TestApp, permissions: Value) -> (String, String) {
     let body = json!({
         "description": "Nightly export",

@@ -1,4 +1,4 @@
-//! `/api/v1/auth/mfa/authenticators`: setting up and managing a user's authenticator apps.
+//! `/api/v1/auth/mfa/authenticators`, which sets up and manages a user's authenticator apps.
 
 use std::collections::BTreeSet;
 
@@ -18,14 +18,14 @@ const VERIFY: &str = "/api/v1/auth/mfa/authenticators/verify";
 const ME: &str = "/api/v1/users/me";
 const ADA: &str = "ada@example.com";
 
-/// An authenticator app, already set up or being set up.
+/// An authenticator app that is set up or being set up.
 pub(crate) struct Phone {
     pub(crate) code: String,
     secret: Vec<u8>,
 }
 
 impl Phone {
-    /// The app whose setup this response started.
+    /// The app whose setup was started by this response.
     pub(crate) fn of(begun: &Value) -> Self {
         Self { code: begun["code"].as_str().unwrap().to_owned(), secret: from_base32(begun["secret_base32"].as_str().unwrap()) }
     }
@@ -51,7 +51,7 @@ pub(crate) async fn verify(app: &TestApp, user: &SignedInUser, code: &str, totp:
     app.signed_in(user).post(VERIFY, json!({ "code": code, "totp": totp })).await
 }
 
-/// Sets up an app; returns it with the response.
+/// Sets up an app, and returns it with the response.
 pub(crate) async fn set_up(app: &TestApp, user: &SignedInUser) -> (Phone, Value) {
     let phone = begin(app, user).await;
     let answer = verify(app, user, &phone.code, &phone.shows(app)).await;
@@ -83,7 +83,7 @@ async fn an_app_is_set_up_by_one_of_its_codes_and_comes_with_recovery_codes() {
     assert!(url.starts_with("otpauth://totp/") && url.contains(&format!("?secret={secret}&issuer=")), "{url}");
     assert!(url.contains("ada%40example.com"), "{url}");
     assert_eq!(begun["expires_at_millis"], app.now().as_millisecond() + 600_000);
-    // Nothing has changed for the user yet.
+    // So far, the user's account is unchanged.
     assert_eq!((requires_code(&app, &ada).await, apps(&app, &ada).await), (json!(false), vec![]));
     let table = format!("{:?}", app.table());
     let base64 = STANDARD.encode(from_base32(secret));
@@ -102,7 +102,7 @@ async fn an_app_is_set_up_by_one_of_its_codes_and_comes_with_recovery_codes() {
     assert_eq!(apps(&app, &ada).await, [added]);
     assert_eq!((requires_code(&app, &ada).await, left(&app, &ada).await), (json!(true), json!(10)));
 
-    // The code used for setup does not sign in.
+    // The code that was used for the setup cannot be used to sign in.
     let waiting = attempt(&app, ADA).await;
     assert_error(&sign_in(&app, &waiting, &totp).await, 400, "INVALID_TOTP_CODE");
     next_step(&app);
@@ -171,7 +171,7 @@ async fn a_code_of_any_of_five_apps_signs_in_and_none_twice() {
         assert_eq!(sign_in(&app, &attempt(&app, ADA).await, &totp).await.status(), 200, "{number}");
         assert_error(&sign_in(&app, &attempt(&app, ADA).await, &totp).await, 400, "INVALID_TOTP_CODE");
     }
-    // Each app's last use is recorded separately.
+    // The last use of each app is recorded separately.
     let used: Vec<Value> = apps(&app, &ada).await.iter().map(|app| app["last_used_at_millis"].clone()).collect();
     assert_eq!(used, vec![json!(app.now().as_millisecond()); 5]);
 }
@@ -279,7 +279,7 @@ async fn of_concurrent_sign_ins_with_a_code_of_another_app_one_succeeds() {
 async fn the_app_of_an_earlier_version_is_listed_renamed_and_removed() {
     let app = TestApp::start().await;
     let ada = user_with_app(&app, ADA).await;
-    // An earlier version's item: one app, without id, name and time of use.
+    // An item of an earlier version, with one app that has no id, no name and no time of use.
     let row = app.app.store.user(app.project_id(), UserId::parse(&ada.user_id).unwrap()).await.unwrap().unwrap();
     let mut user = row.user.clone();
     let stored = serde_json::to_value(user.totp.as_ref().unwrap()).unwrap();

@@ -1,5 +1,5 @@
-//! Remembered devices: `remember_device` of `POST /api/v1/auth/mfa/sign-in`, the token in later
-//! sign-ins, and `/api/v1/auth/mfa/devices`.
+//! Remembered devices: The field `remember_device` of `POST /api/v1/auth/mfa/sign-in`, the token in
+//! later sign-ins, and `/api/v1/auth/mfa/devices`.
 
 use jiff::SignedDuration;
 use model::place::Place;
@@ -29,7 +29,7 @@ async fn permit(app: &TestApp, days: u16) {
     app.configure(json!({ "config": { "second_factor": { "remember_device_days": days } } })).await;
 }
 
-/// A user with an app, in a project that remembers devices for up to 30 days.
+/// A user with an app, in a project where devices are remembered for up to 30 days.
 async fn world() -> (TestApp, SignedInUser, Phone) {
     let app = TestApp::start().await;
     permit(&app, 30).await;
@@ -44,7 +44,7 @@ async fn complete(app: &TestApp, attempt: &str, phone: &Phone) -> Answer {
     app.client().post(SIGN_IN, body).await
 }
 
-/// Signs in with password and app; returns the device's token.
+/// Signs in with password and app, and returns the token of the device.
 async fn remember(app: &TestApp, phone: &Phone) -> String {
     let answer = complete(app, &attempt(app, ADA).await, phone).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
@@ -74,7 +74,7 @@ async fn listed(app: &TestApp, user: &SignedInUser, token: &str) -> Vec<Value> {
     app.signed_in(user).with(HEADER, token).get(PATH).await.json()["items"].as_array().unwrap().clone()
 }
 
-/// Stores this many devices, as in an earlier version without a quota.
+/// Stores this many devices. This was possible in an earlier version, which had no quota.
 async fn remember_many(app: &TestApp, user: &SignedInUser, count: usize) {
     let project = app.project_id();
     let row = app.app.store.user(project, UserId::parse(&user.user_id).unwrap()).await.unwrap().unwrap();
@@ -98,7 +98,7 @@ async fn all_devices_of_an_earlier_version_are_listed_newest_first() {
     assert!(times.is_sorted_by(|newer, older| newer > older));
 }
 
-/// The newest are kept: devices from years ago must not block a sign-in.
+/// The newest devices are kept, because devices from years ago must not block a sign-in.
 #[tokio::test]
 async fn a_user_has_50_remembered_devices_and_the_oldest_make_room() {
     let (app, ada, phone) = world().await;
@@ -133,7 +133,8 @@ async fn a_device_replaces_the_second_factor_until_it_expires() {
     let devices = listed(&app, &ada, token).await;
     assert_eq!((devices.len(), &devices[0]["is_current_device"], &devices[0]["expires_at_millis"]), (1, &json!(true), &json!(end)));
     assert_eq!(listed(&app, &ada, "another").await[0]["is_current_device"], false);
-    // Other tokens, and truncated, altered or extended ones, do not stand in for the second factor.
+    // Truncated, altered and extended tokens and other kinds of tokens do not replace the second
+    // factor.
     let forged = format!("{}{}", &token[..32], "0".repeat(45));
     for other in ["", "nonsense", &forged, &token[..76], &format!("{token}0")] {
         assert!(!is_remembered(&app, other).await, "{other}");
@@ -206,7 +207,7 @@ async fn every_way_to_sign_in_takes_a_remembered_device() {
             }
         }
     }
-    // A recovery code is a second factor too, so the device can be remembered.
+    // A recovery code is also a second factor, so the device can be remembered.
     let recovery = added["recovery_codes"][0].as_str().unwrap();
     let body = json!({ "code": attempt(&app, ADA).await, "type": "recovery-code", "recovery_code": recovery, "remember_device": true });
     let recovered = app.client().post(SIGN_IN, body).await.json();
@@ -292,7 +293,7 @@ async fn the_device_of_one_user_replaces_no_factor_of_another() {
     set_up(&app, &bob).await;
     let body = json!({ "email": "bob@example.com", "password": PASSWORD });
     assert_error(&on(&app, &token).post(PASSWORD_SIGN_IN, body).await, 400, "MULTI_FACTOR_AUTHENTICATION_REQUIRED");
-    // A remembered device does not stand in for the password.
+    // The token of a remembered device does not replace the password.
     let wrong = on(&app, &token).post(PASSWORD_SIGN_IN, json!({ "email": ADA, "password": "a wrong horse battery" })).await;
     assert_error(&wrong, 400, "EMAIL_PASSWORD_MISMATCH");
 }
@@ -311,7 +312,7 @@ async fn a_session_on_a_device_is_as_old_as_the_proof_of_the_device() {
     let removal = json!({ "totp_secret_base64": null });
     assert_error(&own.patch("/api/v1/users/me", removal.clone()).await, 403, "REAUTHENTICATION_REQUIRED");
     assert_error(&own.post("/api/v1/auth/mfa/recovery-codes", json!({})).await, 403, "REAUTHENTICATION_REQUIRED");
-    // A device token does not reauthenticate a session.
+    // The token of a remembered device does not reauthenticate a session.
     let proof = own.with(HEADER, &token).post("/api/v1/auth/sessions/current/reauthenticate", json!({ "device_token": token })).await;
     assert_eq!(problems(&proof).len(), 1);
     assert!(id.is_string());

@@ -1,4 +1,5 @@
-//! A passkey as the second factor: `POST /api/v1/auth/mfa/sign-in` with the type `passkey`.
+//! A passkey as the second factor, which is proved with: `POST /api/v1/auth/mfa/sign-in` with the
+//! type `passkey`.
 
 use futures_util::future::join_all;
 use jiff::SignedDuration;
@@ -41,7 +42,7 @@ pub(super) async fn complete(app: &TestApp, attempt: &str, passkey: &SoftPasskey
 async fn a_password_and_a_passkey_sign_in_once() {
     let (app, ada, passkey) = world().await;
     let waiting = attempt(&app, ADA).await;
-    // Entries of the same millisecond are in no particular order.
+    // Entries of the same millisecond have no particular order.
     app.advance(jiff::SignedDuration::from_secs(1));
     let Ceremony { options, code } = app.start_second_factor(&waiting).await;
     let response = passkey.assertion(&options);
@@ -126,7 +127,7 @@ async fn a_response_without_a_user_handle_is_of_the_known_user() {
         assert_error(&renew(hers.assertion(&started.options)).await, 400, "PASSKEY_AUTHENTICATION_FAILED");
         let renewed = renew(passkey.assertion(&started.options)).await;
         assert_eq!(renewed.status(), 200, "{handle:?}: {}", renewed.text());
-        // At a sign-in, the user is not known yet.
+        // At a sign-in, the user is unknown until the passkey's response is received.
         let unknown = app.start_authentication().await;
         let refused = app.send_assertion(&unknown.code, &without(passkey.assertion(&unknown.options))).await;
         assert_error(&refused, 400, "PASSKEY_AUTHENTICATION_FAILED");
@@ -157,7 +158,7 @@ async fn of_many_concurrent_responses_one_signs_in() {
     let waiting = attempt(&app, ADA).await;
     let Ceremony { options, code } = app.start_second_factor(&waiting).await;
     let response = passkey.assertion(&options);
-    // The attempt allows twenty tries.
+    // The attempt permits twenty tries.
     let answers = join_all((0..20).map(|_| send(&app, &waiting, &code, &response))).await;
     assert_eq!(answers.iter().filter(|answer| answer.status() == 200).count(), 1);
     for refused in answers.iter().filter(|answer| answer.status() != 200) {

@@ -1,4 +1,4 @@
-//! `POST` and `GET /api/v1/auth/mfa/recovery-codes`, and the codes at sign-in.
+//! `POST` and `GET /api/v1/auth/mfa/recovery-codes`, and the use of the codes for signing in.
 
 use std::collections::BTreeSet;
 
@@ -81,7 +81,7 @@ async fn the_totp_field_accepts_a_recovery_code_as_people_type_it() {
         assert_error(&totp_sign_in(&app, &attempt(&app, ADA).await, &typed).await, 400, "INVALID_TOTP_CODE");
     }
     assert_eq!(left(&app, &ada).await, 8);
-    // The field for a recovery code accepts nothing else.
+    // The field for a recovery code accepts only recovery codes.
     for other in [&now_code(&app), "", "nonsense", "AAAAAAA"] {
         assert_error(&recover(&app, other).await, 400, "INVALID_RECOVERY_CODE");
     }
@@ -115,7 +115,7 @@ async fn of_concurrent_redemptions_of_a_code_one_signs_in() {
     let ada = user_with_app(&app, ADA).await;
     let codes = codes(&app, &ada).await;
     let before = app.signed_in(&ada).get("/api/v1/auth/sessions").await.json()["items"].as_array().unwrap().len();
-    // In the last round, there is one code left.
+    // In the last round, only one code is left.
     for (round, code) in codes.iter().enumerate() {
         let (first, second) = (attempt(&app, ADA).await, attempt(&app, ADA).await);
         let answers = tokio::join!(
@@ -308,7 +308,8 @@ async fn a_failed_write_leaves_the_code_unused() {
     let ada = user_with_app(&app, ADA).await;
     let codes = codes(&app, &ada).await;
     let waiting = attempt(&app, ADA).await;
-    // The first write counts the attempt; the second, which would start the session, fails.
+    // The first write, which counts the attempt, succeeds. The second write, which would start the
+    // session, fails.
     app.recorder.fail_write(1, "ValidationException");
     assert_eq!(sign_in(&app, &waiting, &codes[0]).await.status(), 500);
     assert_eq!(left(&app, &ada).await, 10);

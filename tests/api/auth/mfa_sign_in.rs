@@ -1,4 +1,4 @@
-//! `POST /api/v1/auth/mfa/sign-in`, and the sign-ins that lead to it.
+//! `POST /api/v1/auth/mfa/sign-in`, and the sign-ins that require this operation.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
@@ -16,7 +16,7 @@ pub(crate) fn now_code(app: &TestApp) -> String {
     authenticator_code(SECRET, app.now().as_second())
 }
 
-/// A code that the authenticator app does not show within a minute of now.
+/// A code that the authenticator app does not show within a minute of the current time.
 fn wrong_code(app: &TestApp) -> String {
     let right: Vec<String> = (-2..=2).map(|step| authenticator_code(SECRET, app.now().as_second() + 30 * step)).collect();
     (0..1_000_000).map(|number| format!("{number:06}")).find(|code| !right.contains(code)).unwrap()
@@ -147,7 +147,7 @@ async fn a_used_totp_code_cannot_be_replayed() {
     let shown = now_code(&app);
     assert_eq!(sign_in(&app, &first, &shown).await.status(), 200);
     assert_error(&sign_in(&app, &second, &shown).await, 400, "INVALID_TOTP_CODE");
-    // Updating the user does not revive the used TOTP code.
+    // Updating the user does not make the used TOTP code valid again.
     app.signed_in(&ada).patch(ME, json!({ "display_name": "Ada" })).await;
     assert_error(&sign_in(&app, &second, &shown).await, 400, "INVALID_TOTP_CODE");
     app.advance(SignedDuration::from_secs(30));
@@ -291,7 +291,8 @@ async fn a_failed_write_leaves_the_sign_in_unchanged() {
     let app = TestApp::start().await;
     user_with_app(&app, "ada@example.com").await;
     let code = attempt(&app, "ada@example.com").await;
-    // The first write counts the attempt; the second, which would start the session, fails.
+    // The first write, which counts the attempt, succeeds. The second write, which would start the
+    // session, fails.
     app.recorder.fail_write(1, "ValidationException");
     assert_eq!(sign_in(&app, &code, &now_code(&app)).await.status(), 500);
     assert_eq!(sign_in(&app, &code, &now_code(&app)).await.status(), 200);

@@ -77,7 +77,8 @@ mod tokens;
 use serde_json::{Value, json};
 use support::{Answer, SignedInUser, TestApp};
 
-/// Asserts that an operation with client access rejects other callers, regardless of the body.
+/// Asserts that an operation with client access rejects callers without client access, regardless
+/// of the body.
 async fn assert_takes_client_access(app: &TestApp, method: &str, path: &str) {
     let send = |caller: support::Caller| async move { caller.request(method, path).json(&json!({ "nonsense": 1 })).send().await };
     let project = app.project_id().as_str();
@@ -102,7 +103,7 @@ pub(crate) fn assert_error(answer: &Answer, status: u16, code: &str) -> Value {
     answer.json()["details"].clone()
 }
 
-/// The lines of a schema error, one per problem.
+/// The lines of a schema error, one for each problem.
 #[track_caller]
 fn problems(answer: &Answer) -> Vec<String> {
     let details = assert_error(answer, 400, "SCHEMA_ERROR");
@@ -110,7 +111,7 @@ fn problems(answer: &Answer) -> Vec<String> {
     lines.map(|line| line.trim_start_matches("  - ").to_owned()).collect()
 }
 
-/// Whether the user's access token opens the user's own data.
+/// Whether the user's access token permits reading the user's account.
 async fn opens_own_data(app: &TestApp, user: &SignedInUser) -> bool {
     let me = app.signed_in(user).get("/api/v1/users/me").await;
     me.status() == 200 && me.json()["id"] == user.user_id

@@ -1,4 +1,5 @@
-//! The owner of a provider account after merging, linking, upgrading or signing up.
+//! The user to whom a provider account belongs, after it is linked by its address, linked by the
+//! user, used for an upgrade or used for a sign-up.
 
 use serde_json::{Value, json};
 use support::TestApp;
@@ -59,7 +60,7 @@ async fn the_merge_strategy_of_the_project_applies() {
     let (there, me) = sign_in(&app, &provider, ada()).await;
     assert_ne!(there.user_id, here.user_id);
     assert_eq!((&me["primary_email"], &me["primary_email_verified"]), (&"ada@example.com".into(), &true.into()));
-    // A code sent to the address still signs in the first user.
+    // A code that is sent to the address still signs in the first user.
     assert_eq!(app.sign_in_by_mail("ada@example.com").await.user_id, here.user_id);
 }
 
@@ -94,7 +95,7 @@ async fn a_user_links_an_account_unless_it_belongs_to_another_user() {
     let landed = flow(&app, &provider, ada(), &link).await;
     assert_eq!(super::oauth_callback::exchange(&app, &parameter(&landed, "code")).await.json()["is_new_user"], false);
     assert_eq!(sign_in(&app, &provider, ada()).await.0.user_id, ada_there.user_id);
-    // Linking again is allowed, and does not create a second account.
+    // Linking an account again is permitted, and does not create a second account.
     flow(&app, &provider, ada(), &link).await;
     let me = app.signed_in(&ada_there).get("/api/v1/users/me").await.json();
     assert_eq!(me["oauth_providers"].as_array().unwrap().len(), 1);
@@ -126,9 +127,9 @@ async fn concurrent_flows_with_a_new_account_create_one_user() {
     assert!(codes > 0);
 }
 
-/// A flow in JSON mode is not bound to a browser, so the person who consents at the provider may
-/// not be the one who started it (RFC 9700 §4.7). Nothing is linked until the app exchanges the
-/// code.
+/// A flow in JSON mode is not bound to a browser. The person who consents at the provider may not
+/// be the person who started the flow (RFC 9700 §4.7). The account is linked only when the app
+/// exchanges the code.
 #[tokio::test]
 async fn an_unfinished_flow_links_nothing() {
     let (app, provider) = start().await;
@@ -157,7 +158,8 @@ async fn an_account_linked_by_another_user_meanwhile_is_not_linked() {
     assert_eq!(app.signed_in(&eve).get("/api/v1/users/me").await.json()["oauth_providers"], json!([]));
 }
 
-/// An account id is unique only at its provider; another provider may use it for someone else.
+/// An account id is unique only at its provider. Another provider may use the same id for another
+/// person.
 #[tokio::test]
 async fn the_same_account_id_at_two_providers_means_two_users() {
     let (app, acme) = start().await;

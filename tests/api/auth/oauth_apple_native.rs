@@ -27,7 +27,7 @@ pub(super) async fn start() -> (TestApp, StandIn) {
     (app, apple)
 }
 
-/// Configures Apple with two apps, together with other settings.
+/// Configures Apple with two apps, in addition to other settings.
 pub(super) async fn configure(app: &TestApp, apple: &StandIn, mut config: Value) {
     let mut provider = apple.setting();
     provider["apple_bundle_ids"] = json!(["com.example.other", BUNDLE]);
@@ -80,7 +80,7 @@ async fn a_user_signs_up_and_later_signs_in() {
     assert_eq!((&user["display_name"], &user["profile_image_url"]), (&"Ada Lovelace".into(), &Value::Null));
     assert_eq!(user["oauth_providers"], json!([{ "id": "apple", "account_id": "001.a", "email": EMAIL }]));
 
-    // Later tokens may have another address or none.
+    // Later tokens may contain another address or no address.
     app.advance(SignedDuration::from_hours(1));
     let mut later = with(claims(&app, "001.a"), "aud", "com.example.other");
     later.as_object_mut().unwrap().remove("email");
@@ -97,7 +97,7 @@ async fn a_user_signs_up_and_later_signs_in() {
     assert_eq!(users(&app).await, 2);
 }
 
-/// A token signed with the public key as a shared secret (RFC 8725 §2.1).
+/// A token that is signed with the public key as a shared secret (RFC 8725 §2.1).
 fn by_secret(key: &Key, claims: &Value) -> String {
     let header = json!({ "alg": "HS256", "kid": key.jwk()["kid"] });
     let signed = [&header, claims].map(|part| URL_SAFE_NO_PAD.encode(part.to_string())).join(".");
@@ -148,7 +148,7 @@ async fn tokens_that_apple_did_not_issue_for_an_app_of_the_project_are_refused()
     assert_eq!(send(&app.client(), &token).await.status(), 200, "the token that the others differ from is valid");
 }
 
-/// The token with `n - s` in place of `s` in its signature, which is also valid.
+/// The token with `n - s` instead of `s` in its signature. This signature is also valid.
 fn flipped(token: &str) -> String {
     let (signed, signature) = token.rsplit_once('.').unwrap();
     let mut signature = URL_SAFE_NO_PAD.decode(signature).unwrap();
@@ -184,7 +184,7 @@ async fn a_token_works_once() {
 #[tokio::test]
 async fn a_token_with_a_nonce_works_only_for_those_who_know_it() {
     let (app, apple) = start().await;
-    // SHA-256 of `a nonce`, computed by `sha256sum`.
+    // SHA-256 of `a nonce`, which `sha256sum` has computed.
     let hash = "df71001510f3ff862b7342de1a92e1e700fd41e78677baf161079d3a5fcef6ec";
     let sign_in = async |sub: &str, claim: Value, nonce: Value| {
         let token = apple.key().sign(&with(with(claims(&app, sub), "nonce", claim), "email", Value::Null));
@@ -293,7 +293,7 @@ async fn an_anonymous_user_is_upgraded() {
     let user = me(&app, &upgraded).await;
     assert_eq!((&upgraded.json()["is_new_user"], &user["id"]), (&true.into(), &anonymous["user_id"]));
     assert_eq!((&user["is_anonymous"], &user["primary_email"]), (&false.into(), &EMAIL.into()));
-    // The account belongs to this user, whoever else is signed in.
+    // The account belongs to this user, no matter who else is signed in.
     let eve = app.sign_up("eve@example.com").await;
     let again = send(&app.signed_in(&eve), &apple.key().sign(&with(claims(&app, "001.a"), "jti", "2"))).await;
     assert_eq!(again.json()["user_id"], user["id"]);

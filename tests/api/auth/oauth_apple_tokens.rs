@@ -1,11 +1,12 @@
-//! Each identity token of Apple's native sign-in works once, for a successful sign-in.
+//! Each identity token of Apple's native sign-in can be used for only one successful sign-in.
 
 use serde_json::{Value, json};
 
 use super::assert_error;
 use super::oauth_apple_native::{INVALID, claims, configure, send, start, with};
 
-/// Tokens are read without surrounding blanks, so used tokens are also stored without them.
+/// Tokens are read without surrounding blanks. The record of a used token does not include the
+/// blanks.
 #[tokio::test]
 async fn a_token_with_blanks_around_it_is_no_other_token() {
     let (app, apple) = start().await;

@@ -1,4 +1,5 @@
-//! `GET /api/v1/auth/oauth/authorize/{provider_id}`: the URL for the user's redirect.
+//! `GET /api/v1/auth/oauth/authorize/{provider_id}`, which returns the URL to which the user is
+//! redirected.
 
 use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
@@ -14,7 +15,7 @@ pub(super) async fn start() -> TestApp {
     let app = TestApp::start().await;
     let provider = Provider::start().await;
     let issuer = provider.issuer.clone();
-    // Stays alive until the test ends.
+    // The provider must stay alive until the test ends.
     std::mem::forget(provider);
     let providers = json!([
         { "id": "github", "type": "standard", "client_id": "github-client", "client_secret": "github-secret" },
@@ -43,7 +44,8 @@ pub(super) fn parameters(app: &TestApp) -> Vec<(&'static str, String)> {
     .to_vec()
 }
 
-/// The parameters of a valid request, with `others` added or replaced.
+/// The parameters of a valid request. Each of `others` replaces the parameter of the same name or
+/// is added.
 pub(crate) fn parameters_with(app: &TestApp, others: &[(&'static str, &str)]) -> Vec<(&'static str, String)> {
     let mut parameters = parameters(app);
     for (name, value) in others {
@@ -103,7 +105,8 @@ async fn the_user_is_redirected_to_the_provider_with_a_cookie_for_the_way_back()
     assert!(!url.as_str().contains("secret"), "{url}");
 }
 
-/// Any page can start flows in a visitor's browser, and all their cookies return to the callback.
+/// Any page can start flows in a visitor's browser, and the browser sends all cookies of the flows
+/// to the callback.
 #[tokio::test]
 async fn the_cookies_that_a_browser_keeps_for_a_domain_fit_into_a_request() {
     let app = start().await;
@@ -189,7 +192,7 @@ async fn trusted_urls_and_parameters_of_other_versions_are_accepted() {
     }
 }
 
-/// Any app on a device can register any scheme there.
+/// Any app on a device can register any scheme.
 #[tokio::test]
 async fn a_scheme_of_a_native_app_is_not_trusted_unless_the_project_lists_it() {
     let app = start().await;
@@ -206,7 +209,7 @@ async fn a_scheme_of_a_native_app_is_not_trusted_unless_the_project_lists_it() {
         let answer = authorize(&app, "github", &parameters_with(&app, &[("redirect_uri", other)])).await;
         assert_error(&answer, 400, "REDIRECT_URL_NOT_WHITELISTED");
     }
-    // Emails never lead to native apps.
+    // Links in emails never open native apps.
     let reset = json!({ "email": "ada@example.com", "callback_url": "com.example.app:/cb" });
     let answer = app.client().post("/api/v1/auth/password/send-reset-code", reset).await;
     assert_error(&answer, 400, "REDIRECT_URL_NOT_WHITELISTED");

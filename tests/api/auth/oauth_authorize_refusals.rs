@@ -1,5 +1,5 @@
-//! `GET /api/v1/auth/oauth/authorize/{provider_id}`: requests rejected before the redirect to the
-//! provider.
+//! `GET /api/v1/auth/oauth/authorize/{provider_id}` with requests that are rejected before the
+//! redirect to the provider.
 
 use jiff::SignedDuration;
 use secrecy::ExposeSecret as _;
@@ -10,7 +10,8 @@ use super::oauth_authorize::{authorize, parameters, parameters_with, start};
 use super::{assert_error, problems};
 use crate::stored;
 
-/// Asserts that the request is rejected, without storing or redirecting anything.
+/// Asserts that the request is rejected, that nothing is stored, and that the user is not
+/// redirected.
 async fn assert_refused(app: &TestApp, others: &[(&'static str, &str)], status: u16, code: &str) -> serde_json::Value {
     app.recorder.clear();
     let answer = authorize(app, "github", &parameters_with(app, others)).await;

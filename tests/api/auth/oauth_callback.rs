@@ -1,5 +1,5 @@
-//! `GET` and `POST /api/v1/auth/oauth/callback/{provider_id}`, where a provider redirects the user,
-//! and the code that they issue to the app.
+//! `GET` and `POST /api/v1/auth/oauth/callback/{provider_id}`, to which a provider redirects the
+//! user. The operations issue a code to the app.
 
 use serde_json::{Value, json};
 use support::provider::Provider;
@@ -10,7 +10,7 @@ use super::oauth_authorize::{authorize, parameters_with};
 use super::{assert_error, opens_own_data};
 
 pub(crate) const TOKEN: &str = "/api/v1/auth/oauth/token";
-/// The verifier from RFC 7636, appendix B. Valid requests contain its challenge.
+/// The verifier from RFC 7636, appendix B. Valid requests contain the challenge of this verifier.
 pub(crate) const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 pub(crate) const REDIRECT_URI: &str = "http://localhost:3000/handler/callback";
 
@@ -25,7 +25,7 @@ pub(crate) fn ada() -> Value {
     json!({ "sub": "acme|1", "email": "ada@example.com", "email_verified": true, "name": "Ada Lovelace", "picture": "https://p.example/ada.png" })
 }
 
-/// Starts a flow in JSON mode; returns the URL at the provider.
+/// Starts a flow in JSON mode, and returns the URL at the provider.
 pub(crate) async fn begin(app: &TestApp, others: &[(&'static str, &str)]) -> Url {
     let mut parameters = parameters_with(app, others);
     parameters.push(("response_mode", "json".to_owned()));
@@ -40,7 +40,7 @@ pub(crate) async fn come_back(app: &TestApp, code: &str, state: &str) -> Answer 
     app.anonymous().get(&format!("/api/v1/auth/oauth/callback/acme?{query}")).await
 }
 
-/// Runs a whole flow with an account at the provider; returns the URL that the app receives.
+/// Runs a complete flow with an account at the provider, and returns the URL that the app receives.
 pub(crate) async fn flow(app: &TestApp, provider: &Provider, account: Value, others: &[(&'static str, &str)]) -> Url {
     let location = begin(app, others).await;
     let (code, state) = provider.allow(app, &location, account);
@@ -57,7 +57,7 @@ pub(crate) fn parameter(url: &Url, name: &str) -> String {
     url.query_pairs().find(|(key, _)| key == name).unwrap_or_else(|| panic!("no {name} in {url}")).1.into_owned()
 }
 
-/// The error code in the app's URL.
+/// The error code in the URL that the app receives.
 pub(crate) fn error_of(url: &Url) -> String {
     assert_eq!(parameter(url, "error"), "server_error");
     assert!(!url.query_pairs().any(|(name, _)| name == "code"), "{url}");
@@ -145,7 +145,7 @@ async fn in_redirect_mode_the_flow_is_bound_to_its_browser() {
     let stranger = app.anonymous().with("cookie", &cookie(&other)).get(&path).await;
     assert_error(&stranger, 400, "OAUTH_STATE_NOT_FOUND");
     assert!(stranger.header("set-cookie").unwrap().contains("Max-Age=0"));
-    // The attempt with another browser's cookie invalidated the state.
+    // The attempt with the cookie of another browser has invalidated the state.
     assert_error(&app.anonymous().with("cookie", &cookie(&own)).get(&path).await, 400, "OAUTH_STATE_NOT_FOUND");
 
     let own = begin().await;
@@ -155,7 +155,7 @@ async fn in_redirect_mode_the_flow_is_bound_to_its_browser() {
     let answer = browser.get(&path).await;
     assert!(parameter(&landed(&answer), "code").len() == 64 && answer.header("set-cookie").unwrap().contains("Max-Age=0"));
 
-    // An earlier version put the whole state into the cookie's name.
+    // In an earlier version, the name of the cookie contained the whole state.
     let (code, state) = provider.allow(&app, &begin().await.header("location").unwrap().parse().unwrap(), ada());
     let browser = app.anonymous().with("cookie", &format!("gatelet-oauth-inner-{state}=true"));
     landed(&browser.get(&format!("/api/v1/auth/oauth/callback/acme?code={code}&state={state}")).await);
@@ -191,7 +191,7 @@ async fn a_state_works_once_for_its_provider_within_ten_minutes() {
     assert_error(&come_back(&app, &code, &state).await, 408, "OUTER_OAUTH_TIMEOUT");
 }
 
-/// The cookie and the record of a flow outlive it, so that the user does not end up on a page of
+/// The cookie and the record of a flow outlive the flow, so the user does not end up on a page of
 /// the API.
 #[tokio::test]
 async fn a_user_who_returns_late_in_redirect_mode_gets_back_to_the_app() {

@@ -1,5 +1,5 @@
-//! Complete flows with every provider of the catalog, to check endpoints, client authentication,
-//! and the use of the account's fields.
+//! Runs complete flows with every provider of the catalog. The tests check the endpoints, the
+//! client authentication and the fields of the account that are used.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -10,8 +10,9 @@ use support::stand_in::StandIn;
 use super::oauth_authorize::{authorize, parameters_with};
 use super::oauth_callback::{exchange, landed, parameter};
 
-/// A provider, its documents by URL (`""` is the ID token), and the expected account id,
-/// verification of the address (if any), and picture (if any).
+/// A provider, its documents by URL, the expected account id, the expected verification of the
+/// address and the expected picture. The key `""` stands for the ID token. `None` if the provider
+/// does not state the verification or the picture.
 type Case = (&'static str, Vec<(&'static str, Value)>, &'static str, Option<bool>, Option<&'static str>);
 
 const EMAIL: &str = "ada@example.com";

@@ -1,4 +1,5 @@
-//! Clients that authenticate with HTTP Basic (RFC 6749 §2.3.1), the default of OAuth libraries.
+//! OAuth clients that authenticate with HTTP Basic (RFC 6749 §2.3.1), the default of OAuth
+//! libraries.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -66,7 +67,7 @@ async fn a_wrong_header_is_answered_with_the_scheme() {
             assert!(answer.header("www-authenticate").unwrap().starts_with("Basic realm="), "{wrong}");
         }
     }
-    // With credentials in the body, the same error has the status that published SDKs expect.
+    // If the credentials are in the body, the same error has the status that published SDKs expect.
     let form = [("grant_type", "refresh_token"), ("refresh_token", "x"), ("client_id", &project), ("client_secret", "pck_wrong")];
     let answer = app.anonymous().request("POST", TOKEN).form(&form).send().await;
     assert_eq!((answer.status(), answer.header("www-authenticate")), (400, None));
@@ -82,6 +83,6 @@ async fn a_client_authenticates_in_one_way() {
         assert!(problems(&answer)[0].starts_with(&format!("body.{name} must be absent")), "{}", answer.text());
         assert_eq!(answer.json()["error"], "invalid_request");
     }
-    // Other schemes do not authenticate clients, so it is the body that counts.
+    // Other schemes do not authenticate OAuth clients, so the credentials in the body are used.
     assert!(problems(&refresh(&app, &user, "Bearer x", &[]).await).contains(&"body.client_id is required".to_owned()));
 }

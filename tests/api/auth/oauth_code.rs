@@ -33,7 +33,7 @@ async fn a_code_is_bound_to_its_challenge_redirect_and_project() {
     ] {
         assert_error(&exchange_with(&app, &code, name, value).await, 400, error);
     }
-    // The failed attempts did not consume the code.
+    // The failed attempts have not invalidated the code.
     assert_eq!(exchange_with(&app, &code, "redirect_uri", json!(format!("{REDIRECT_URI}#fragment"))).await.status(), 200);
 }
 
@@ -45,7 +45,7 @@ async fn a_code_sent_with_another_redirect_is_invalidated() {
     assert_error(&exchange_with(&app, &astray, "redirect_uri", other.clone()).await, 400, "INVALID_AUTHORIZATION_CODE");
     assert_error(&exchange(&app, &astray).await, 400, "INVALID_AUTHORIZATION_CODE");
 
-    // A redeemed code is remembered: using it again ends the session, even after failed attempts.
+    // A redeemed code is remembered. Using it again ends its session, even after failed attempts.
     let redeemed = code(&app, &provider).await;
     let tokens = exchange(&app, &redeemed).await.json();
     assert_error(&exchange_with(&app, &redeemed, "redirect_uri", other).await, 400, "INVALID_AUTHORIZATION_CODE");
@@ -61,7 +61,7 @@ async fn a_reused_code_ends_the_session_it_started() {
     let tokens = exchange(&app, &code).await.json();
     let refresh = json!({ "grant_type": "refresh_token", "client_id": app.project_id(), "refresh_token": tokens["refresh_token"] });
     assert_eq!(app.anonymous().post(TOKEN, refresh.clone()).await.status(), 200);
-    // Without the verifier, a second use is no proof of theft.
+    // A second use without the verifier does not prove theft.
     assert_error(&exchange_with(&app, &code, "code_verifier", json!("x".repeat(43))).await, 400, "INVALID_AUTHORIZATION_CODE");
     assert_eq!(app.anonymous().post(TOKEN, refresh.clone()).await.status(), 200);
     assert_error(&exchange(&app, &code).await, 400, "INVALID_AUTHORIZATION_CODE");
@@ -117,7 +117,8 @@ async fn a_second_factor_is_required() {
     assert_error(&app.client().post("/api/v1/auth/mfa/sign-in", attempt).await, 400, "INVALID_TOTP_CODE");
 }
 
-/// The redeemed code names the session, although the session starts only with the second factor.
+/// The redeemed code contains the id of the session, although the session starts only with the
+/// second factor.
 #[tokio::test]
 async fn a_reused_code_ends_the_session_of_its_second_factor() {
     let (app, provider) = start().await;
@@ -135,7 +136,7 @@ async fn a_reused_code_ends_the_session_of_its_second_factor() {
     assert_eq!(app.signed_in(&user).get("/api/v1/users/me").await.status(), 200, "other sessions stay");
 }
 
-/// The code's item holds the provider's tokens only until the code is redeemed.
+/// The item of the code contains the provider's tokens only until the code is redeemed.
 #[tokio::test]
 async fn a_redeemed_code_keeps_no_tokens_of_the_provider() {
     let (app, provider) = start().await;

@@ -1,4 +1,4 @@
-//! `POST /api/v1/auth/oauth/cross-domain/authorize`: takes a session to another domain.
+//! `POST /api/v1/auth/oauth/cross-domain/authorize`, which takes a session to another domain.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use super::oauth_callback::{REDIRECT_URI, TOKEN, exchange, exchange_of, paramete
 use super::{assert_error, opens_own_data, problems};
 
 const PATH: &str = "/api/v1/auth/oauth/cross-domain/authorize";
-/// The challenge for [`exchange_of`]'s verifier (RFC 7636, appendix B).
+/// The challenge for the verifier of [`exchange_of`] (RFC 7636, appendix B).
 const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 const INVALID: &str = "INVALID_AUTHORIZATION_CODE";
 
@@ -51,7 +51,7 @@ async fn the_same_session_continues_on_the_other_domain() {
         authorize(&app.signed_in(&ada), body_with("redirect_uri", json!(format!("{REDIRECT_URI}?hexclave_cross_domain_auth=1&x=a%20b#f"))))
             .await;
     assert!(url.as_str().starts_with(REDIRECT_URI) && url.fragment().is_none() && parameter(&url, "state") == "of b", "{url}");
-    // The other domain's app sends its own URL, without code and state, as the redirect URI.
+    // The app on the other domain sends its URL, without code and state, as the redirect URI.
     let mut own = url.clone();
     let rest: Vec<_> = url.query_pairs().filter(|(name, _)| !["code", "state"].contains(&name.as_ref())).collect();
     own.query_pairs_mut().clear().extend_pairs(rest);
@@ -91,7 +91,8 @@ async fn the_access_and_refresh_token_must_be_of_the_same_session() {
     assert_error(&refresh_alone.post(PATH, body()).await, 401, "USER_AUTHENTICATION_REQUIRED");
     let access_alone = app.signed_in(&ada).without("x-stack-refresh-token").post(PATH, body()).await;
     assert_eq!(problems(&access_alone), ["headers.x-service-refresh-token is required"]);
-    // Tokens of another user, of another session of the same user, and of nobody.
+    // The tokens of another user and of another session of the same user, and a token that was
+    // never issued.
     for token in [&eve.refresh_token, &again.refresh_token, &"x".repeat(45)] {
         assert_error(&with(token).post(PATH, body()).await, 401, "CROSS_DOMAIN_SESSION_MISMATCH");
     }
@@ -146,7 +147,8 @@ async fn a_code_is_bound_to_its_verifier_redirect_and_project() {
     assert_error(&exchange(&app, &late).await, 400, INVALID);
 }
 
-/// In this case, the SDK's own service starts a new session, whereas Gatelet rejects the code.
+/// The service for which the SDK was made would start a new session here, but Gatelet rejects the
+/// code.
 #[tokio::test]
 async fn a_code_ends_with_its_session_or_its_user_s_credentials() {
     let app = TestApp::start().await;
@@ -177,7 +179,7 @@ async fn a_code_redeemed_again_ends_the_session() {
     let ada = app.sign_up("ada@example.com").await;
     let own = code(&app, &ada).await;
     assert_eq!(exchange(&app, &own).await.status(), 200);
-    // Without the verifier, no one can end the session.
+    // Nobody can end the session without the verifier.
     let mut guess = exchange_of(&app, &own);
     guess["code_verifier"] = json!("x".repeat(43));
     assert_error(&app.anonymous().post(TOKEN, guess).await, 400, INVALID);
@@ -196,7 +198,7 @@ async fn of_concurrent_exchanges_of_a_handed_over_session_one_succeeds() {
     assert!(answers.iter().all(|answer| [200, 400].contains(&answer.status())));
 }
 
-/// The refresh token is stored only sealed, and only until the code is redeemed.
+/// The refresh token is stored in sealed form only, and only until the code is redeemed.
 #[tokio::test]
 async fn the_refresh_token_is_never_stored_readable() {
     let app = TestApp::start().await;

@@ -1,5 +1,5 @@
-//! A session that a flow starts after linking an account permits no more than the session that
-//! began the flow.
+//! The session that a flow starts after linking an account does not permit more than the session in
+//! which the flow began.
 
 use jiff::SignedDuration;
 use serde_json::json;
@@ -12,7 +12,7 @@ use super::{assert_error, mfa_sign_in};
 
 const ADA: &str = "ada@home.example";
 
-/// A two-minute session created by a server.
+/// A session of two minutes, created by a server.
 async fn short(app: &TestApp, user: &SignedInUser) -> SignedInUser {
     let short = json!({ "user_id": user.user_id, "expires_in_millis": 120_000 });
     let created = app.server().post("/api/v1/auth/sessions", short).await;
@@ -22,7 +22,8 @@ async fn short(app: &TestApp, user: &SignedInUser) -> SignedInUser {
     SignedInUser::of(ADA, &body)
 }
 
-/// The response to the code exchange of a flow that links an account in this session.
+/// Runs a flow that links an account in this session, and returns the response to the exchange of
+/// its code.
 async fn link(app: &TestApp, provider: &Provider, session: &SignedInUser) -> Answer {
     let link = [("type", "link"), ("token", session.access_token.as_str())];
     exchange(app, &parameter(&flow(app, provider, ada(), &link).await, "code")).await
@@ -32,7 +33,7 @@ async fn refresh(app: &TestApp, token: &str) -> Answer {
     app.client().with("x-stack-refresh-token", token).post("/api/v1/auth/sessions/current/refresh", json!({})).await
 }
 
-/// Asserts that these tokens' session ends with the short one.
+/// Asserts that the session of these tokens ends with the short session.
 async fn assert_is_limited(app: &TestApp, tokens: &serde_json::Value) {
     let token = tokens["refresh_token"].as_str().unwrap();
     assert_eq!(refresh(app, token).await.status(), 200);

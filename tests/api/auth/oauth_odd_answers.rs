@@ -1,4 +1,4 @@
-//! Odd answers of OpenID issuers, some of them legal.
+//! Odd responses of OpenID issuers. The standard permits some of them.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use support::provider::{Key, Misbehaviour, Provider};
 
 use super::oauth_callback::{ada, begin, error_of, flow, sign_in, start};
 
-/// The account of Ada with these claims; `null` removes one.
+/// Ada's account with these claims. `null` removes a claim.
 fn with(claims: &[(&str, Value)]) -> Value {
     let mut account = ada();
     for (name, value) in claims {
@@ -68,7 +68,7 @@ async fn userinfo_that_refuses_does_not_matter_if_the_id_token_suffices() {
         let nameless = me(&app, &provider, with(&[("userinfo", json!(true)), ("sub", json!("acme|2"))])).await;
         assert_eq!((&nameless["primary_email"], &nameless["display_name"]), (&Value::Null, &Value::Null), "{status}");
     }
-    // Without an answer, we do not know whether the account has an address.
+    // Without a userinfo response, the service does not know whether the account has an address.
     let (app, provider) = start().await;
     provider.misbehave(Misbehaviour::UserinfoAnswers(503));
     assert_eq!(me(&app, &provider, with(&[("name", Value::Null)])).await["primary_email"], "ada@example.com");
@@ -93,7 +93,7 @@ async fn a_name_may_come_in_parts() {
     assert_eq!(me(&app, &provider, with(&parts)).await["display_name"], "Ada King");
 }
 
-/// Issuers may replace a key under the same id, or have a single key without an id.
+/// Issuers may replace a key but keep its id, or publish a single key without an id.
 #[tokio::test]
 async fn a_new_key_works_whatever_its_id() {
     let (app, provider) = start().await;
@@ -106,7 +106,7 @@ async fn a_new_key_works_whatever_its_id() {
         sign_in(&app, &provider, ada()).await;
         assert_eq!(provider.requests().iter().filter(|path| *path == "jwks").count(), 1, "the keys are read again once");
     }
-    // Forged tokens do not each cause a request.
+    // Only some forged tokens cause a request for keys.
     provider.misbehave(Misbehaviour::ForgedSignature);
     for _ in 0..3 {
         error_of(&flow(&app, &provider, ada(), &[]).await);
@@ -155,14 +155,14 @@ async fn a_provider_that_fails_once_is_asked_again_unless_the_code_may_have_been
     sign_in(&app, &provider, ada()).await;
 }
 
-/// A flow's scope, and its parameters for consent and offline access.
+/// The scope of a flow, and its parameters for consent and offline access.
 async fn asked(app: &TestApp, others: &[(&'static str, &str)]) -> (String, Option<String>, Option<String>) {
     let location = begin(app, others).await;
     let value = |name: &str| location.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned());
     (value("scope").unwrap(), value("prompt"), value("access_type"))
 }
 
-/// Only flows that need a refresh token ask for one, and for consent again.
+/// Only flows that need a refresh token request such a token, and ask the user for consent again.
 #[tokio::test]
 async fn offline_access_is_asked_for_only_when_linking_or_with_further_scopes() {
     let (app, provider) = start().await;
@@ -177,7 +177,7 @@ async fn offline_access_is_asked_for_only_when_linking_or_with_further_scopes() 
     assert_eq!(more, ("openid email profile offline_access calendar".to_owned(), Some("consent".to_owned()), None));
 }
 
-/// The endpoint that the project configures says nothing about the issuer's scopes.
+/// The endpoint that the project configures does not tell which scopes the issuer supports.
 #[tokio::test]
 async fn offline_access_is_asked_for_at_an_authorization_endpoint_of_the_project_too() {
     let (app, provider) = start().await;

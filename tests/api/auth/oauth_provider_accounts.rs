@@ -1,4 +1,5 @@
-//! `/api/v1/oauth-providers`: a user's accounts at providers, their uses, and unlinking.
+//! `/api/v1/oauth-providers`, with tests about a user's accounts at providers, their permitted
+//! uses, and unlinking.
 
 use serde_json::{Value, json};
 use support::{Answer, SignedInUser, TestApp};
@@ -99,7 +100,8 @@ async fn a_user_cannot_unlink_the_last_sign_in_method() {
     assert_error(&app.signed_in(&user).patch(&path, off.clone()).await, 409, "LAST_SIGN_IN_METHOD");
     assert_eq!(sign_in(&app, &provider, ada()).await.0.user_id, user.user_id);
 
-    // The password would remain, but the project does not accept passwords.
+    // The password would be the only remaining way to sign in, but the project does not accept
+    // passwords.
     let set = app.signed_in(&user).post("/api/v1/auth/password/set", json!({ "password": "correct horse battery" })).await;
     assert_eq!(set.status(), 200, "{}", set.text());
     app.configure(json!({ "config": { "credential_enabled": false } })).await;
@@ -211,7 +213,7 @@ async fn a_server_can_replace_a_user_s_provider_account() {
     let moved = app.server().patch(&path, json!({ "account_id": "acme|2", "email": "ada@new.example" })).await;
     assert_eq!(moved.status(), 200, "{}", moved.text());
     assert_eq!((&moved.json()["account_id"], &moved.json()["email"]), (&"acme|2".into(), &"ada@new.example".into()));
-    // The stored tokens were the former account's.
+    // The stored tokens belonged to the former account.
     let token = app.server().post(&format!("{CONNECTED}/{}/acme/access-token", user.user_id), json!({})).await;
     assert_error(&token, 400, "OAUTH_CONNECTION_DOES_NOT_HAVE_REQUIRED_SCOPE");
     let other = json!({ "sub": "acme|2", "email": "ada@new.example", "email_verified": true });

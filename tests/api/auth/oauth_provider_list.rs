@@ -1,4 +1,4 @@
-//! `GET /api/v1/oauth-providers` without a user: all users' accounts, for servers.
+//! `GET /api/v1/oauth-providers` without a user, which lists the accounts of all users for servers.
 
 use model::email::Email;
 use model::provider::account::ProviderAccount;

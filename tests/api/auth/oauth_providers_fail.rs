@@ -1,5 +1,5 @@
-//! The provider is down, slow, wrong or hostile. The app gets an error, and nothing is left half
-//! created.
+//! Providers that are down, slow, faulty or hostile. The app gets an error, and the service stores
+//! no partial changes.
 
 use serde_json::json;
 use support::TestApp;
@@ -76,7 +76,7 @@ async fn provider_errors_are_passed_to_the_app() {
     let (_, state) = provider.allow(&app, &begin(&app, &[]).await, ada());
     let answer = app.anonymous().get(&format!("/api/v1/auth/oauth/callback/acme?state={state}")).await;
     assert_eq!(error_of(&landed(&answer)), "INVALID_AUTHORIZATION_CODE");
-    // An error from another issuer is not an answer to the request to this one (RFC 9207 §2.4).
+    // An error from another issuer is not a response to this request (RFC 9207 §2.4).
     let (_, state) = provider.allow(&app, &begin(&app, &[]).await, ada());
     let answer =
         app.anonymous().get(&format!("/api/v1/auth/oauth/callback/acme?error=access_denied&iss=https://evil.example&state={state}")).await;
@@ -113,7 +113,7 @@ async fn an_invalid_document_of_an_issuer_is_not_kept() {
     provider.behave();
     sign_in(&app, &provider, ada()).await;
 
-    // Valid keys stay in use when a later fetch fails.
+    // Valid keys remain in use if a later fetch fails.
     app.advance(jiff::SignedDuration::from_mins(1));
     provider.misbehave(Misbehaviour::Maintenance);
     sign_in(&app, &provider, ada()).await;
@@ -145,8 +145,9 @@ async fn an_untrusted_redirect_is_replaced_by_the_error_page() {
     assert_nobody_signed_up(&app).await;
 }
 
-/// Metadata is invalid if it names another issuer, even at the right URL (OpenID Connect Discovery
-/// §4.3). An issuer that was right when saved may become wrong later.
+/// Metadata is invalid if it names another issuer, even if its URL is correct (OpenID Connect
+/// Discovery §4.3). An issuer whose metadata was valid when it was saved may publish invalid
+/// metadata later.
 #[tokio::test]
 async fn metadata_that_names_another_issuer_is_rejected() {
     let (app, provider) = start().await;
@@ -162,7 +163,8 @@ async fn metadata_that_names_another_issuer_is_rejected() {
     sign_in(&app, &provider, ada()).await;
 }
 
-/// Apps navigate to the location in the JSON, so a script there would run in the app.
+/// Apps navigate to the location in the JSON, so an app would run a script that the location
+/// contains.
 #[tokio::test]
 async fn a_script_as_the_authorization_endpoint_is_rejected() {
     let (app, provider) = start().await;

@@ -1,4 +1,5 @@
-//! Peculiarities of single providers in the catalog. `oauth_catalog` has whole sign-ins with each.
+//! Peculiarities of individual providers in the catalog. `oauth_catalog` contains complete sign-ins
+//! with each provider.
 
 use std::collections::HashMap;
 
@@ -19,7 +20,7 @@ async fn start(provider_id: &str, documents: &[(&str, Value)]) -> (TestApp, Stan
     (app, provider)
 }
 
-/// Signs in; returns the user as clients read them.
+/// Signs in, and returns the user as clients see it.
 async fn sign_in(app: &TestApp, provider: &StandIn, others: &[(&'static str, &str)]) -> (SignedInUser, Value) {
     let id = provider.setting()["id"].as_str().unwrap().to_owned();
     let mut asked = parameters_with(app, others);
@@ -70,7 +71,7 @@ async fn granted_scopes_cover_those_that_they_include() {
     for scope in ["admin:org", "gist"] {
         assert_error(&token(&app, &user, "github", scope).await, 400, "OAUTH_CONNECTION_DOES_NOT_HAVE_REQUIRED_SCOPE");
     }
-    // A GitHub App has permissions instead of scopes, and reports an empty string.
+    // A GitHub App has permissions instead of scopes, and returns an empty string as the scope.
     provider.answer_with("scope", json!(""));
     let (user, _) = sign_in(&app, &provider, &[("provider_scope", "repo")]).await;
     assert_eq!(token(&app, &user, "github", "repo").await.status(), 201);
@@ -106,7 +107,7 @@ async fn an_account_of_entra_without_a_mailbox_has_its_user_name_as_the_address(
     }
 }
 
-/// Entra issues the next refresh token only if this scope is requested again, and the last one
+/// Entra issues the next refresh token only if the app requests this scope again. A refresh token
 /// expires after 90 days.
 #[tokio::test]
 async fn a_renewed_token_of_entra_asks_for_the_next_refresh_token() {
@@ -120,7 +121,7 @@ async fn a_renewed_token_of_entra_asks_for_the_next_refresh_token() {
     assert_eq!(provider.renewal()["scope"], "openid email profile User.Read Mail.Read offline_access");
 }
 
-/// A token of unknown expiry is checked with the provider before it is returned.
+/// A token whose expiry is unknown is checked with the provider before it is returned.
 #[tokio::test]
 async fn each_provider_is_asked_about_a_token_in_its_own_way() {
     let facebook = "https://graph.facebook.com/v23.0/me?fields=id,name,email,picture.type(large)";

@@ -1,5 +1,5 @@
-//! Open redirects: however a URL is spelled, users, codes and errors are sent only to trusted
-//! domains. Flows are checked at the start and again at the end, because the trusted domains may
+//! Open redirects. Users, codes and errors are sent only to trusted domains, no matter how a URL is
+//! spelled. Flows are checked at the start and again at the end, because the trusted domains may
 //! have changed.
 
 use model::project::redirect::RedirectUrl;
@@ -26,16 +26,17 @@ const FOREIGN: [&str; 29] = [
     "https://evil.test/\\app.example.com",
     "https://app.example.com\\.evil.test/",
     "https://app.exa\tmple.com.evil.test/",
-    // Names and URLs around the trusted name, and its parent domain.
+    // Names and URLs that contain the trusted name, and its parent domain.
     "https://app.example.com.evil.test/",
     "https://evilapp.example.com/",
     "https://evil.test/app.example.com",
     "https://evil.test?https://app.example.com",
     "https://evil.test#https://app.example.com",
     "https://example.com/",
-    // For certificates and cookies, browsers treat a name with a trailing dot as another name.
+    // For certificates and cookies, browsers treat a name with a trailing dot as a different name.
     "https://app.example.com./",
-    // Punycode and look-alikes: a Cyrillic `а`, the same name in punycode, the digit 1 for an `l`.
+    // Punycode and look-alikes, which are a Cyrillic `а`, the same name in punycode, and an `l`
+    // that is replaced by the digit 1.
     "https://аpp.example.com/",
     "https://xn--pp-7kc.example.com/",
     "https://app.examp1e.com/",
@@ -52,7 +53,7 @@ const FOREIGN: [&str; 29] = [
     "//app.example.com/",
 ];
 
-/// URLs of the app itself, in various spellings.
+/// URLs of the app, in various spellings.
 const OWN: [&str; 6] = [
     "https://app.example.com/cb",
     "HTTPS://APP.EXAMPLE.COM/cb",
@@ -86,7 +87,7 @@ async fn a_flow_does_not_start_with_an_untrusted_url() {
     }
 }
 
-/// Starts a flow with URLs of any domains, after making the project trust them.
+/// Starts a flow with URLs of any domains, which the project trusts at the start.
 async fn begin_trusting(app: &TestApp, provider: &Provider, others: &[(&'static str, &str)]) -> url::Url {
     let origins: Vec<String> = others
         .iter()
@@ -101,7 +102,7 @@ async fn begin_trusting(app: &TestApp, provider: &Provider, others: &[(&'static 
 #[tokio::test]
 async fn a_flow_does_not_end_at_a_url_that_is_no_longer_trusted() {
     let (app, provider) = start().await;
-    // These flows started while the project trusted the URLs.
+    // These flows start while the project trusts the URLs.
     let once: Vec<&str> = FOREIGN
         .into_iter()
         .filter(|url| RedirectUrl::parse(url).is_ok_and(|url| url.url().username().is_empty() && url.url().scheme().starts_with("http")))

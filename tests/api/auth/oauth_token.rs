@@ -148,7 +148,7 @@ async fn unknown_fields_are_ignored_and_missing_ones_are_named() {
     assert_error(&none, 400, "SCHEMA_ERROR");
 }
 
-/// The fields `error` and `error_description` for OAuth clients.
+/// The fields `error` and `error_description` of responses to OAuth clients.
 fn oauth_error(answer: &Answer) -> (String, String) {
     let body = answer.json();
     assert_eq!(body["code"], answer.code(), "the body has the error code as well");
@@ -186,7 +186,7 @@ async fn errors_also_have_the_form_of_rfc_6749() {
         assert!(answer.header("cache-control").unwrap().starts_with("no-store"));
         assert!(answer.header("content-type").unwrap().starts_with("application/json"));
     }
-    // In other operations' responses, `error` is a sentence.
+    // In the responses of other operations, `error` is a sentence.
     let elsewhere = app.client().post("/api/v1/auth/password/sign-in", json!({})).await.json();
     assert!(elsewhere["error"].as_str().unwrap().contains(' ') && elsewhere["error_description"].is_null());
 }

@@ -1,6 +1,6 @@
-//! Flows that will change an existing user. Nothing changes until the app redeems the code: the
-//! person who returns from the provider may not be the one who began the flow (RFC 9700 §4.7), and
-//! is not signed in anywhere.
+//! Flows that are going to change an existing user. Nothing changes until the app redeems the code.
+//! The person who returns from the provider may not be the person who began the flow (RFC 9700
+//! §4.7). This person is not signed in anywhere.
 
 use futures_util::future::join_all;
 use jiff::SignedDuration;
@@ -43,8 +43,8 @@ async fn an_unfinished_flow_hands_over_no_account() {
     assert_eq!(app.signed_in(&owner).get("/api/v1/users/me").await.status(), 200);
     assert_eq!(password_status(&app).await, 200);
 
-    // Redeeming the code hands the account over: this verifies the address and removes the previous
-    // owner's password and sessions.
+    // Redeeming the code hands the account over. The handover verifies the address and removes the
+    // previous owner's password and sessions.
     let tokens = exchange(&app, &unused).await.json();
     assert_eq!(tokens["is_new_user"], false, "{tokens}");
     let me = app.client().with("x-stack-access-token", tokens["access_token"].as_str().unwrap()).get("/api/v1/users/me").await.json();
@@ -64,12 +64,14 @@ async fn an_unfinished_flow_merges_no_account() {
     app.advance(SignedDuration::from_mins(5));
     assert_error(&exchange(&app, &lost).await, 400, "INVALID_AUTHORIZATION_CODE");
     assert_eq!(user(&app, &owner).await["oauth_providers"], before["oauth_providers"]);
-    // Nobody has the provider account yet, so with another address it signs up a new user.
+    // Nobody has linked the provider account yet. With another address, the provider account signs
+    // up a new user.
     let (other, _) = sign_in(&app, &provider, json!({ "sub": "acme|1", "email": "bob@example.com", "email_verified": true })).await;
     assert_ne!(other.user_id, owner.user_id);
 }
 
-/// Whoever proves the address first stays the owner, even if a code for a takeover has been issued.
+/// The person who proves the address first stays the owner, even if a code for a takeover has been
+/// issued.
 #[tokio::test]
 async fn an_account_verified_since_the_callback_is_not_handed_over() {
     let (app, provider) = start().await;
@@ -97,7 +99,8 @@ async fn a_change_of_the_credentials_since_the_callback_ends_the_code() {
     }
 }
 
-/// The account is merged because the user verified the address, so it must still be verified.
+/// The provider account is linked because the user has verified the address, so the address must
+/// still be verified.
 #[tokio::test]
 async fn an_account_is_not_merged_once_the_address_is_gone() {
     let (app, provider) = start().await;
@@ -139,7 +142,7 @@ async fn concurrent_flows_merge_one_account_and_all_sign_in() {
     assert_error(&exchange(&app, &late[1]).await, 409, "OAUTH_CONNECTION_ALREADY_CONNECTED_TO_ANOTHER_USER");
 }
 
-/// A code stored by an earlier version, with this pending change or `null` for none.
+/// Stores a code as an earlier version did, with this pending change. `null` means no change.
 async fn old_code(app: &TestApp, user: &SignedInUser, change: &Value) -> String {
     let row = app.app.store.user(app.project_id(), user_id(user)).await.unwrap().unwrap();
     let code = format!("{}{}", row.user.id.uuid().as_simple(), "0123456789abcdef".repeat(2));
@@ -173,7 +176,8 @@ async fn codes_of_an_earlier_version_are_redeemed() {
     assert_eq!(exchange(&app, &old_code(&app, &ada, &json!("link")).await).await.status(), 200);
     assert_eq!(accounts(&app, &ada).await, ["acme|1"]);
 
-    // That version changed users at the callback, and then created a code without a change.
+    // The earlier version changed users at the callback, and then created a code without a pending
+    // change.
     let (app, _provider) = start().await;
     let ada = app.sign_in_by_mail(ADA).await;
     assert_eq!(exchange(&app, &old_code(&app, &ada, &Value::Null).await).await.status(), 200);

@@ -1,6 +1,7 @@
-//! The provider's tokens for an account already linked to a user. A callback alone replaces none of
-//! them: the person who returns from the provider may not be the one who began the flow (RFC 9700
-//! §4.7), and after an earlier consent, the provider asks nothing.
+//! The provider's tokens for an account that is already linked to a user. A callback alone does not
+//! replace any of the tokens. The person who returns from the provider may not be the person who
+//! began the flow (RFC 9700 §4.7). After an earlier consent, the provider does not ask for consent
+//! again.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -18,7 +19,7 @@ use crate::stored::change_user;
 const WIDE: &str = "openid email profile calendar";
 const NARROW: &str = "openid email profile";
 
-/// The only account's stored tokens.
+/// The stored tokens of the only account.
 fn stored(app: &TestApp) -> Option<Value> {
     let mut items = app.table().into_iter().filter(|((pk, sk), _)| pk.starts_with("U#") && sk.starts_with("PROVIDER#"));
     let first = items.next().map(|(_, item)| item["d"]["M"].clone());
@@ -30,7 +31,7 @@ fn scope(app: &TestApp) -> String {
     stored(app).unwrap()["scope"]["S"].as_str().unwrap().to_owned()
 }
 
-/// Whether an item other than the account's tokens has tokens of a provider.
+/// Whether an item contains tokens of a provider, apart from the item of the account's tokens.
 fn are_waiting(app: &TestApp) -> bool {
     app.table().values().any(|item| item["d"]["M"]["new_tokens"].is_object())
 }
@@ -39,7 +40,7 @@ async fn code(app: &TestApp, provider: &Provider, account: Value, others: &[(&'s
     parameter(&flow(app, provider, account, others).await, "code")
 }
 
-/// A user whose app has a token with a scope beyond sign-in.
+/// A user whose app has a token with a scope that is not needed for sign-in.
 async fn connected(app: &TestApp, provider: &Provider) -> SignedInUser {
     let code = code(app, provider, ada(), &[("provider_scope", "calendar")]).await;
     assert!(stored(app).is_none() && are_waiting(app), "the callback stores no tokens");
@@ -61,7 +62,7 @@ async fn a_callback_alone_replaces_no_tokens() {
         code(&app, &provider, ada(), others).await;
         assert_eq!(stored(&app), before, "{others:?}");
     }
-    // Without the verifier, a code does not change anything either.
+    // Without the verifier, a code does not change anything.
     let foreign = code(&app, &provider, ada(), &[("provider_scope", "contacts")]).await;
     let mut request = exchange_of(&app, &foreign);
     request["code_verifier"] = "another verifier of somebody who did not begin the flow".into();
@@ -127,7 +128,7 @@ async fn a_second_factor_comes_before_the_tokens() {
     }
 }
 
-/// An account that only gives access to the provider is unlinked without a change of credentials.
+/// Unlinking an account that only gives access to the provider does not change the credentials.
 #[tokio::test]
 async fn an_account_unlinked_since_the_callback_gets_no_tokens() {
     let (app, provider) = start().await;
@@ -145,7 +146,8 @@ async fn an_account_unlinked_since_the_callback_gets_no_tokens() {
     assert_eq!(stored(&app), None);
 }
 
-/// Concurrent sign-ins and a refresh: all succeed, and the tokens of one of them are stored.
+/// Sign-ins and a refresh that run concurrently all succeed. The tokens of one of these requests
+/// are stored.
 #[tokio::test(flavor = "multi_thread")]
 async fn concurrent_sign_ins_and_a_refresh_all_succeed() {
     let (app, provider) = start().await;

@@ -1,4 +1,5 @@
-//! A user signs in with one account of a provider, unless the user has linked several.
+//! A user can sign in with only one account of a provider, unless the user has linked several
+//! accounts.
 
 use serde_json::{Value, json};
 use support::{Answer, SignedInUser, TestApp};
@@ -55,8 +56,8 @@ async fn of_concurrent_sign_in_accounts_of_a_provider_one_is_added() {
     assert_eq!(signing_in(&app, &user).await, 1);
 }
 
-/// A user who links another account has signed in to it at the provider, so both accounts sign in.
-/// Both can still be changed.
+/// A user who links another account has signed in to it at the provider. The user can then sign in
+/// with both accounts. Both accounts can still be changed.
 #[tokio::test]
 async fn accounts_that_the_user_has_linked_stay_usable() {
     let (app, provider) = start().await;

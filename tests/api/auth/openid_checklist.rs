@@ -1,9 +1,9 @@
-//! What OpenID issuers may send, and what they may not. The list follows the names of the checks
-//! and tests of npm's `openid-client` (5 and 6) and `oauth4webapi`: what they accept by default is
-//! accepted here, and what OpenID Connect forbids is refused.
+//! A list of what OpenID issuers may and may not send. The list follows the names of the checks and
+//! tests of npm's `openid-client` (5 and 6) and `oauth4webapi`. Gatelet accepts what these packages
+//! accept by default, and refuses what OpenID Connect forbids.
 //!
-//! There is one exception: version 6 does not verify signatures, because the token comes from the
-//! issuer over TLS (OpenID Connect Core §3.1.3.7 step 6). They are always verified here.
+//! There is one exception. Version 6 does not verify signatures, because the token comes from the
+//! issuer over TLS (OpenID Connect Core §3.1.3.7 step 6). Gatelet always verifies signatures.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -14,11 +14,12 @@ use url::Url;
 
 use super::oauth_callback::{begin, error_of, flow, landed, start};
 
-/// A row: the check, the part that it concerns, the part's changed fields, and whether the account
-/// signs in.
+/// The name of the check, the part of the issuer that the check edits, the changed fields of this
+/// part, and whether the account signs in.
 type Row = (&'static str, Part, Value, bool);
 
-/// An account whose name and address are in the ID token (`whole`), or only in userinfo.
+/// An account whose name and address are in the ID token if `whole` is set. Otherwise they are only
+/// in userinfo.
 fn account(number: usize, whole: bool) -> Value {
     let email = format!("ada{number}@example.com");
     json!({ "sub": format!("acme|{number}"), "email": email, "email_verified": true, "name": "Ada", "userinfo": !whole })
@@ -34,7 +35,8 @@ fn is_signed_in(url: &Url) -> bool {
     false
 }
 
-/// Signs in with a new account for each row, with documents of the issuer that are read anew.
+/// Signs in with a new account for each row. The service reads the issuer's documents again for
+/// each row that changes them.
 async fn check(app: &TestApp, provider: &Provider, rows: impl IntoIterator<Item = Row>, whole: bool) {
     let mut wrong = Vec::new();
     for (number, (name, part, fields, accepted)) in rows.into_iter().enumerate() {
@@ -51,7 +53,7 @@ async fn check(app: &TestApp, provider: &Provider, rows: impl IntoIterator<Item 
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// The claims of ID tokens, at this time in seconds.
+/// The rows about the claims of ID tokens, at this time in seconds.
 fn claims(now: i64, issuer: &str) -> Vec<Row> {
     let both = json!([CLIENT_ID, "another client"]);
     let row = |name, fields, accepted| (name, Claims, fields, accepted);
@@ -96,7 +98,8 @@ fn claims(now: i64, issuer: &str) -> Vec<Row> {
     ]
 }
 
-/// The headers of ID tokens. They are signed with ES256, whatever they say.
+/// The rows about the headers of ID tokens. The tokens are signed with ES256, no matter what their
+/// headers say.
 fn headers() -> Vec<Row> {
     let row = |name, fields, accepted| (name, Header, fields, accepted);
     vec![
@@ -117,7 +120,7 @@ fn headers() -> Vec<Row> {
     ]
 }
 
-/// The answers of the token endpoint.
+/// The rows about the responses of the token endpoint.
 fn answers() -> Vec<Row> {
     let row = |name, fields, accepted| (name, TokenAnswer, fields, accepted);
     vec![
@@ -143,7 +146,7 @@ fn answers() -> Vec<Row> {
     ]
 }
 
-/// What userinfo says, as JSON or as a JWT.
+/// The rows about userinfo, as JSON or as a JWT.
 fn userinfo() -> Vec<Row> {
     let row = |name, fields, accepted| (name, Userinfo, fields, accepted);
     vec![
@@ -155,7 +158,7 @@ fn userinfo() -> Vec<Row> {
     ]
 }
 
-/// What a signed userinfo says besides (OpenID Connect Core §5.3.2).
+/// The additional claims of a signed userinfo response (OpenID Connect Core §5.3.2).
 fn signed_userinfo(now: i64) -> Vec<Row> {
     let row = |name, fields, accepted| (name, Userinfo, fields, accepted);
     let header = |name, fields, accepted| (name, Header, fields, accepted);
@@ -172,12 +175,13 @@ fn signed_userinfo(now: i64) -> Vec<Row> {
         row("exp, iat and nbf", json!({ "exp": now + 300, "iat": now, "nbf": now }), true),
     ];
     rows.extend(userinfo());
-    // The ID token has the same header, so these fail either way.
+    // The ID token has the same header, so these rows fail even if the userinfo response is
+    // accepted.
     rows.extend([header("alg is none", json!({ "alg": "none" }), false), header("crit is empty", json!({ "crit": [] }), false)]);
     rows
 }
 
-/// The keys of an issuer that signs with this one.
+/// The rows about the keys of an issuer that signs with this key.
 fn keys(own: &Value) -> Vec<Row> {
     let with = |name: &str, value: Value| {
         let mut key = own.clone();
@@ -284,7 +288,7 @@ async fn an_id_token_with_an_address_suffices_whatever_userinfo_answers() {
             assert_eq!(is_signed_in(&flow(&app, &provider, ada, &[]).await), accepted, "{fault:?}");
         }
     }
-    // Claims of another account show that the access token is not the user's.
+    // Claims of another account show that the access token belongs to another person.
     provider.misbehave(Misbehaviour::OtherUserinfo);
     let mut ada = account(99, true);
     ada["userinfo"] = json!(["name"]);

@@ -15,7 +15,7 @@ async fn redeem(app: &TestApp, code: &str) -> support::Answer {
     app.client().post(PATH, json!({ "code": code })).await
 }
 
-/// A code with the same nonce but another typed part.
+/// A code with the same nonce but a different typed part.
 fn guess(code: &str, number: u32) -> String {
     let typed = format!("{number:06}");
     assert_ne!(typed, code[..6]);
@@ -218,7 +218,7 @@ async fn a_failed_write_does_not_consume_the_code() {
 #[tokio::test]
 async fn a_code_has_45_characters() {
     let app = TestApp::start().await;
-    // Codes contain no control characters, and this letter becomes two characters in lower case.
+    // A code contains no control characters. The letter becomes two characters in lower case.
     for code in ["", "abc", &"0".repeat(44), &"0".repeat(46), &"\u{0}".repeat(45), &"İ".repeat(45)] {
         let answer = redeem(&app, code).await;
         assert_eq!(problems(&answer), ["body.code must be 45 characters long"]);

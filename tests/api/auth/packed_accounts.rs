@@ -1,5 +1,6 @@
-//! Accounts filled with claims on purpose. The owner of the address still gets the account: the
-//! transaction that releases all claims has room for the writes of the sign-in.
+//! Accounts that someone has deliberately filled with claims. The owner of the address still gets
+//! the account, because the transaction that releases all claims has room for the writes of the
+//! sign-in.
 
 use std::collections::HashMap;
 
@@ -17,8 +18,9 @@ use crate::stored::change_user;
 
 const ADA: &str = "ada@example.com";
 
-/// An account with Ada's unverified address, the maximum number of addresses and provider accounts,
-/// and a selected team; and the sign-in that proves the address, from a new place.
+/// Fills an account with Ada's unverified address, the maximum number of addresses and provider
+/// accounts, and a selected team. Returns the response to the sign-in that proves the address from
+/// a new place.
 async fn proved(proof: &str) -> (TestApp, Answer) {
     let (provider, apple) = (Provider::start().await, StandIn::start("apple", HashMap::new()).await);
     let app = TestApp::start_at(&apple).await;

@@ -53,7 +53,7 @@ async fn the_backup_state_is_kept_and_updated_with_each_use() {
         assert_eq!(app.sign_in_with(&passkey).await.status(), 200);
         assert_eq!(backed_up().await, expected);
     }
-    // A passkey cannot be backed up if it is not eligible for backup.
+    // Only a passkey that is eligible for backup can be backed up.
     passkey.flags = VERIFIED | BACKED_UP;
     assert_error(&app.sign_in_with(&passkey).await, 400, "PASSKEY_AUTHENTICATION_FAILED");
     assert_eq!(backed_up().await, true);
@@ -74,7 +74,7 @@ async fn a_passkey_whose_backup_eligibility_changes_is_not_locked_out() {
         passkey.flags = flags;
         assert_eq!(app.sign_in_with(&passkey).await.status(), 200);
     }
-    // Only someone with the key can change it, because the signature covers the flag.
+    // Only someone who has the key can change the flag, because the signature covers it.
     let stranger = SoftPasskey { flags: VERIFIED, ..SoftPasskey::create(&options, Page::default(), 2) };
     assert_error(&app.sign_in_with(&stranger).await, 400, "PASSKEY_AUTHENTICATION_FAILED");
 }

@@ -222,7 +222,7 @@ async fn an_international_domain_is_the_same_however_it_is_written() {
         let config = json!({ "passkey_enabled": true, "domains": [{ "domain": domain, "handler_path": "/handler" }] });
         app.configure(json!({ "config": config })).await;
         let ada = app.sign_up("ada@example.com").await;
-        // Browsers show pages the form in ASCII.
+        // Browsers report the domain to pages in its ASCII form.
         let page = Page::new("https://xn--mnchen-3ya.example", "xn--mnchen-3ya.example");
         let passkey = app.add_passkey_on(&ada, 1, page).await;
         assert_eq!(app.sign_in_with(&passkey).await.status(), 200, "{domain}");

@@ -58,7 +58,7 @@ async fn a_passkey_signs_in_once_per_challenge() {
 async fn a_thousand_replays_of_a_response_give_one_session() {
     let (app, ada, mut passkey) = app_and_passkey().await;
     let before = sessions(&app, &ada).await;
-    // With a signature counter, a replay looks like a copy of the authenticator too.
+    // If there is a signature counter, a replay also looks like a copy of the authenticator.
     passkey.sign_count = 7;
     let started = app.start_authentication().await;
     let response = passkey.assertion(&started.options);
@@ -223,7 +223,8 @@ async fn a_passkey_of_a_parent_domain_works_on_its_hosts() {
         passkey.page.origin = origin.to_owned();
         assert_error(&app.sign_in_with(&passkey).await, 400, "PASSKEY_AUTHENTICATION_FAILED");
     }
-    // Without the parent domain in `passkey_rp_ids`, the passkey no longer works on its hosts.
+    // If `passkey_rp_ids` does not contain the parent domain, the passkey no longer works on the
+    // domain's hosts.
     app.configure(config(json!([]))).await;
     passkey.page.origin = "https://www.example.com".to_owned();
     assert_error(&app.sign_in_with(&passkey).await, 400, "PASSKEY_AUTHENTICATION_FAILED");
@@ -252,7 +253,8 @@ async fn a_passkey_reauthenticates_its_user_only() {
         let given = json!({ "code": started.code, "authentication_response": passkey.assertion(&started.options) });
         app.signed_in(user).post("/api/v1/auth/sessions/current/reauthenticate", json!({ "passkey": given })).await
     };
-    // A credential added since the session's last proof does not count as proof.
+    // The session does not accept a credential as a proof if the credential was added after the
+    // session's last proof.
     assert_error(&send(&ada, &passkey).await, 403, "REAUTHENTICATION_REQUIRED");
     let again = SignedInUser::of("ada@example.com", &app.sign_in_with(&passkey).await.json());
     app.configure(json!({ "config": { "reauthentication_max_age_seconds": 300 } })).await;

@@ -1,4 +1,4 @@
-//! A hundred consecutive wrong passwords, over any number of days, lock an account's password.
+//! A hundred consecutive wrong passwords, over any number of days, close an account to passwords.
 
 use jiff::SignedDuration;
 use model::limit::{Limits, Rate, Rule};
@@ -22,7 +22,7 @@ async fn sign_in(app: &TestApp, email: &str, password: &str) -> Answer {
     app.client().post(SIGN_IN, json!({ "email": email, "password": password })).await
 }
 
-/// Sends wrong passwords, at most five in ten minutes; asserts that each is rejected as wrong.
+/// Sends wrong passwords, at most five in ten minutes, and asserts that each is rejected as wrong.
 async fn guess(app: &TestApp, email: &str, times: usize) {
     for _ in 0..times {
         let answer = sign_in(app, email, "wrong horse battery").await;
@@ -37,13 +37,14 @@ async fn signed_up() -> (TestApp, SignedInUser) {
     (app, ada)
 }
 
-/// An account whose password was locked by a stranger's attempts, and whose owner has received the
+/// An account that a stranger's attempts have closed to passwords, and whose owner has received the
 /// notice.
 async fn closed() -> (TestApp, SignedInUser) {
     let (app, ada) = signed_up().await;
     guess(&app, ADA, 100).await;
     assert_error(&sign_in(&app, ADA, RIGHT).await, 400, "EMAIL_PASSWORD_MISMATCH");
-    // Emails due at the same time arrive in any order; emails due later arrive after this notice.
+    // Emails that are due at the same time arrive in any order. The notice is sent here, so it
+    // arrives before all later emails.
     app.send_emails().await;
     (app, ada)
 }
@@ -146,7 +147,8 @@ async fn a_provider_sign_in_unlocks_the_account() {
     sign_in_there().await;
     let ada = app.sign_in(ADA).await;
 
-    // Wrong values of `old_password` in a password change count separately, with the same effect.
+    // Wrong values of `old_password` in a password change are counted separately, and can also
+    // close the account to passwords.
     let change = |old: &str| json!({ "old_password": old, "new_password": NEW });
     for _ in 0..100 {
         let refused = app.signed_in(&ada).post(UPDATE, change("wrong horse battery")).await;
@@ -183,7 +185,7 @@ async fn a_stolen_session_gets_a_hundred_guesses_at_the_old_password() {
     for (path, body) in [(UPDATE, change(RIGHT)), (PROVE, prove(RIGHT))] {
         assert_error(&app.signed_in(&ada).post(path, body).await, 400, "PASSWORD_CONFIRMATION_MISMATCH");
     }
-    // The owner's password works as before.
+    // The owner's password still works as before.
     app.sign_in(ADA).await;
 }
 

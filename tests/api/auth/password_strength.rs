@@ -20,7 +20,7 @@ const GOOD: &str = "correct horse battery";
 const COMPOSED: &str = "caf\u{e9} au lait";
 const DECOMPOSED: &str = "cafe\u{301} au lait";
 
-/// Asserts that a password is rejected as easy to guess, in the SDKs' form.
+/// Asserts that a password is rejected as easy to guess, with the error that the SDKs expect.
 #[track_caller]
 fn assert_weak(answer: &Answer, reason: &str) {
     let details = assert_error(answer, 400, "PASSWORD_REQUIREMENTS_NOT_MET");
@@ -42,7 +42,7 @@ async fn reset_code(app: &TestApp, email: &str) -> String {
     app.last_mail(email).await.code()
 }
 
-/// The start of a hash: algorithm and cost.
+/// The start of a hash, which contains the algorithm and the cost.
 async fn cost_of_hash(app: &TestApp, user: &SignedInUser) -> String {
     let hash = stored_hash(app, user).await;
     hash.as_str().unwrap().split('$').skip(1).take(3).collect::<Vec<_>>().join("$")
@@ -53,8 +53,9 @@ async fn a_sign_in_replaces_a_hash_that_costs_less_than_the_setting() {
     let app = TestApp::start_hashing(Limits::off(), Hasher::new(128, 2)).await;
     let ada = app.sign_up("ada@example.com").await;
     let setting = "argon2id$v=19$m=128,t=2,p=1";
-    // Less memory and fewer passes, only less memory, only fewer passes; and hashes from before the
-    // setting changed, which cost as much or more.
+    // The first hash has less memory and fewer passes. The second has only less memory, and the
+    // third has only fewer passes. The other hashes were made before the setting changed, and cost
+    // as much or more.
     for (memory, passes, renewed) in [
         (64, 1, setting),
         (64, 2, setting),
@@ -76,8 +77,8 @@ async fn a_sign_in_replaces_a_hash_that_costs_less_than_the_setting() {
     }
 }
 
-/// Stores this hash as the user's password hash, without a request, so that the password may be
-/// weak or encoded differently, and the hash may have another cost.
+/// Stores this hash as the user's password hash, without a request. The password may therefore be
+/// weak or encoded differently, and the hash may have a different cost.
 async fn give_hash(app: &TestApp, user: &SignedInUser, hash: &Value) {
     let (project, id) = (app.project_id(), UserId::parse(&user.user_id).unwrap());
     let row = app.app.store.user(project, id).await.unwrap().unwrap();
@@ -111,7 +112,7 @@ async fn common_passwords_are_rejected_everywhere() {
         assert_weak(&app.server().patch(&format!("/api/v1/users/{}", bob.user_id), one.clone()).await, "common");
         assert_weak(&me.patch("/api/v1/users/me", one).await, "common");
     }
-    // The password is unchanged, and the code still valid.
+    // The password is unchanged, and the code is still valid.
     app.sign_in("ada@example.com").await;
     assert_error(&sign_in(&app, "bob@example.com", "password").await, 400, "EMAIL_PASSWORD_MISMATCH");
     assert_error(&sign_in(&app, "eve@example.com", "password").await, 400, "EMAIL_PASSWORD_MISMATCH");
@@ -142,7 +143,7 @@ async fn a_password_derived_from_the_account_is_rejected() {
         let change = json!({ "password": password });
         assert_weak(&app.server().patch(&format!("/api/v1/users/{}", ada.user_id), change).await, reason);
     }
-    // Another account may use the password.
+    // A different account may use this password.
     assert_eq!(sign_up(&app, "bob@example.com", "ada.lovelace").await.status(), 200);
 }
 

@@ -1,6 +1,6 @@
-//! Accounts and tokens after an administrator changes a provider's issuer or client: an account
-//! belongs to the issuer that identified it, and a token is sent only to its own issuer by its own
-//! client.
+//! Accounts and tokens after an administrator has changed a provider's issuer or client. An account
+//! belongs to the issuer that identified it. A token is sent only to the issuer and only by the
+//! client for which it was issued.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -18,7 +18,7 @@ use super::oauth_callback::{ada, begin, come_back, error_of, exchange, flow, lan
 
 const ME: &str = "/api/v1/users/me";
 
-/// A provider's settings with one change.
+/// The settings of a provider with one setting changed.
 fn setting(provider: &Provider, name: &str, value: &str) -> Value {
     let mut setting = provider.setting();
     setting[name] = json!(value);
@@ -29,7 +29,7 @@ async fn configure(app: &TestApp, providers: &[Value]) {
     app.configure(json!({ "config": { "oauth_providers": providers } })).await;
 }
 
-/// A server asks for a provider's token.
+/// A server requests a provider's token.
 async fn token(app: &TestApp, user: &SignedInUser) -> Answer {
     app.server().post(&format!("/api/v1/connected-accounts/{}/acme/access-token", user.user_id), json!({})).await
 }
@@ -56,7 +56,7 @@ async fn an_account_of_another_issuer_with_the_same_subject_is_somebody_else() {
     assert_eq!(sign_in(&app, &second, mallory).await.0.user_id, new.user_id, "the new account is found again");
     assert_eq!(app.table().keys().filter(|(pk, _)| pk.starts_with("O#")).count(), 2);
 
-    // Once the first issuer is back, each account belongs to its user again.
+    // Once the first issuer is configured again, each of its accounts belongs to its user again.
     configure(&app, &[first.setting()]).await;
     assert_eq!(sign_in(&app, &first, ada()).await.0.user_id, old.user_id);
 }
@@ -75,7 +75,7 @@ async fn a_refresh_token_is_not_sent_to_another_issuer() {
     }
     assert!(!second.requests().contains(&"token".to_owned()));
 
-    // The user links the account at the new issuer in addition to the old one.
+    // The user links the account at the new issuer in addition to the account at the old issuer.
     let by_mail = app.sign_in_by_mail("ada@example.com").await;
     assert_eq!(by_mail.user_id, user.user_id);
     let link = [("type", "link"), ("token", by_mail.access_token.as_str())];
@@ -102,14 +102,14 @@ async fn a_refresh_token_is_not_sent_with_another_client() {
     provider.requests();
     assert_to_be_linked_again(&token(&app, &user).await);
     assert_eq!(provider.requests(), Vec::<String>::new());
-    // A new secret for the same client changes nothing.
+    // A new secret of the same client changes nothing for accounts and tokens.
     other["client_id"] = json!(CLIENT_ID);
     configure(&app, &[other]).await;
     assert_eq!(token(&app, &user).await.json()["access_token"], "renewed");
 }
 
-/// A new flow replaces another client's tokens even if it requests fewer scopes and gets no refresh
-/// token, because the old ones are useless.
+/// A new flow replaces the tokens of another client, because the old tokens are useless. The flow
+/// does so even if it requests fewer scopes and gets no refresh token.
 #[tokio::test]
 async fn a_sign_in_with_another_client_keeps_nothing_of_the_old_tokens() {
     let (app, provider) = start().await;
@@ -134,7 +134,8 @@ async fn tokens_of(app: &TestApp, user: &SignedInUser) -> ProviderTokens {
     app.app.store.provider_tokens(of).await.unwrap().unwrap()
 }
 
-/// Stores the user's tokens as earlier versions did: sealed only for the account.
+/// Stores the user's tokens as earlier versions did, sealed for the account but not for an issuer
+/// and a client.
 pub(super) async fn age_tokens(app: &TestApp, user: &SignedInUser) {
     let project = app.project_id();
     let owner = format!("{project}/acme/acme|1/tokens");
@@ -154,7 +155,7 @@ async fn keep(app: &TestApp, user: &SignedInUser, tokens: &ProviderTokens) {
     app.app.store.write(keep_tokens(project, id, &row.user.provider_accounts[0], tokens).unwrap()).await.unwrap();
 }
 
-/// The provider's access token for a code.
+/// The access token that the provider issues for a code.
 fn issued() -> String {
     URL_SAFE_NO_PAD.encode(ada().to_string())
 }
@@ -165,7 +166,7 @@ async fn accounts_and_tokens_of_an_earlier_version_belong_to_the_first_issuer() 
     let second = Provider::start().await;
     let (user, _) = sign_in(&app, &first, ada()).await;
     age_tokens(&app, &user).await;
-    // The item, the claim and the provider are as an earlier version stored them.
+    // The account's item, its claim and the provider are stored as an earlier version stored them.
     let items = app.table();
     assert!(items.keys().any(|(pk, sk)| *pk == format!("O#{}#acme#acme|1", app.project_id()) && sk == "CLAIM"));
     assert!(project(&app).await.config.first_registrations.is_empty());
@@ -198,7 +199,7 @@ async fn a_sign_in_keeps_the_refresh_token_of_an_earlier_version() {
     assert_eq!(token(&app, &user).await.json()["access_token"], "renewed");
 }
 
-/// Removing a provider and adding it with another issuer changes the issuer.
+/// If a provider is removed and added again with another issuer, its issuer has changed.
 #[tokio::test]
 async fn a_provider_that_is_added_again_is_the_same_only_with_its_issuer() {
     let (app, first) = start().await;
@@ -215,8 +216,8 @@ async fn a_provider_that_is_added_again_is_the_same_only_with_its_issuer() {
     assert_eq!(token(&app, &user).await.status(), 201);
 }
 
-/// The operations on a single provider change the issuer just as the setting with all providers
-/// does.
+/// The operations on a single provider change the issuer in the same way as the setting with all
+/// providers.
 #[tokio::test]
 async fn a_provider_that_is_set_or_removed_by_itself_is_the_same_only_with_its_issuer() {
     const PROVIDERS: &str = "/api/v1/internal/oauth-providers";
@@ -249,7 +250,7 @@ async fn a_flow_ends_at_the_issuer_at_which_it_began() {
     assert_eq!(second.requests(), Vec::<String>::new(), "neither the code nor its verifier is sent there");
 }
 
-/// Otherwise, a client could remove the user's last way to sign in.
+/// Otherwise, a client could remove the only way in which its user can still sign in.
 #[tokio::test]
 async fn an_account_of_another_issuer_is_no_way_to_sign_in() {
     let (app, first) = start().await;
@@ -284,7 +285,7 @@ async fn accounts_that_a_server_brings_are_of_the_present_issuer() {
     assert_ne!(sign_in(&app, &first, of("acme|2")).await.0.user_id, other.user_id);
 }
 
-/// A provider may revoke a token early.
+/// A provider may revoke a token before it expires.
 #[tokio::test]
 async fn a_token_that_the_provider_has_revoked_is_found_out_and_replaced() {
     let (app, provider) = start().await;
@@ -296,12 +297,12 @@ async fn a_token_that_the_provider_has_revoked_is_found_out_and_replaced() {
     assert_eq!(provider.requests(), Vec::<String>::new());
     app.advance(SignedDuration::from_mins(5));
     assert_eq!(token(&app, &user).await.json()["access_token"], "renewed", "the refresh token still works");
-    // The new one is not checked immediately.
+    // The new token is not checked immediately.
     provider.requests();
     assert_eq!(token(&app, &user).await.json()["access_token"], "renewed");
     assert_eq!(provider.requests(), Vec::<String>::new());
 
-    // If the refresh token was revoked too, the user has to link the account again.
+    // If the provider has also revoked the refresh token, the user has to link the account again.
     provider.misbehave(Misbehaviour::RevokesEverything);
     app.advance(SignedDuration::from_mins(5));
     for _ in 0..2 {

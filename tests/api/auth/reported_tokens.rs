@@ -1,5 +1,5 @@
 //! Callers that keep reporting a provider's token as failed (`?refresh=true`), and providers with
-//! short-lived tokens: the provider is called now and then, not every time.
+//! short-lived tokens. The service calls the provider occasionally, not for every request.
 
 use jiff::SignedDuration;
 use serde_json::json;
@@ -13,8 +13,8 @@ async fn token(app: &TestApp, user: &SignedInUser, query: &str) -> Answer {
     app.server().post(&format!("/api/v1/connected-accounts/{}/acme/access-token{query}", user.user_id), json!({})).await
 }
 
-/// Reports the token as failed ten times in a second, after which there is still a token; returns
-/// the endpoints that were called.
+/// Reports the token as failed ten times in a second, and gets a token each time. Returns the
+/// endpoints of the provider that were called.
 async fn report(app: &TestApp, provider: &Provider, user: &SignedInUser) -> Vec<String> {
     provider.requests();
     for _ in 0..10 {

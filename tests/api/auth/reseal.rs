@@ -1,4 +1,5 @@
-//! The library behind `gateway reseal` reseals values after a change of the deployment secret.
+//! The library behind `gateway reseal`, which reseals values after the deployment secret has been
+//! changed.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -23,7 +24,7 @@ const OLD: &str = "a deployment secret for tests alone";
 const NEW: &str = "the deployment secret that comes after it";
 const BOB: &str = "bob@example.com";
 
-/// Two services on one table: with both secrets, and with only the new one.
+/// Two services on one table. One service has both secrets, and the other has only the new secret.
 fn replaced(app: &TestApp) -> (TestApp, TestApp) {
     let new = || DeploymentSecret::from(NEW.to_owned());
     (
@@ -32,7 +33,8 @@ fn replaced(app: &TestApp) -> (TestApp, TestApp) {
     )
 }
 
-/// All items, once emails are sent: items of pending emails also contain sealed codes.
+/// All items after the emails have been sent, because the items of pending emails contain sealed
+/// codes.
 async fn items(app: &TestApp) -> Vec<Item> {
     app.send_emails().await;
     let (items, next) = app.app.store.items(None).await.unwrap();
@@ -62,7 +64,8 @@ async fn recovery_status(app: &TestApp, code: &str) -> u16 {
     app.client().post("/api/v1/auth/mfa/sign-in", body).await.status()
 }
 
-/// The password of the project's mail server as read by a worker; `None` if it cannot be decrypted.
+/// The password of the project's mail server as a worker reads it. `None` if it cannot be
+/// decrypted.
 async fn mail_password(app: &TestApp) -> Option<String> {
     let project = app.app.store.project(app.project_id()).await.unwrap().unwrap().project;
     let server = project.config.email.server.unwrap();
@@ -90,9 +93,10 @@ async fn after_resealing_the_new_secret_alone_opens_everything() {
 
     assert_eq!(mail_password(&after).await, None);
 
-    // The eight values: an authenticator app's secret, the same secret in the link of the email
-    // about recovery codes, the hashes of those codes, a provider's secret and two of its tokens, a
-    // mail server's password, and Turnstile's key.
+    // Eight values are resealed. Three of them are the secret of an authenticator app, the same
+    // secret in the link of the email about recovery codes, and the hashes of the recovery codes.
+    // The others are a provider's secret, two tokens of the provider, a mail server's password, and
+    // the key of Turnstile.
     assert_eq!(recovery_status(&after, &codes[0]).await, 500, "the new secret opens hashes of the old one");
     assert_eq!(reseal(&during, items(&app).await).await, with(8, 0));
     assert_eq!(reseal(&during, items(&app).await).await, with(0, 8));
@@ -108,7 +112,7 @@ async fn after_resealing_the_new_secret_alone_opens_everything() {
     assert_eq!(again.user_id, user.user_id);
 }
 
-/// Tokens from earlier versions are sealed for the account only.
+/// Tokens stored by earlier versions are sealed only for the account.
 #[tokio::test]
 async fn tokens_of_an_earlier_version_are_resealed() {
     let (app, provider) = start().await;
@@ -145,13 +149,13 @@ async fn a_concurrent_change_of_a_sealed_value_wins() {
     let read = items(&app).await;
     let secret = STANDARD.encode(b"another secret of an app");
     assert_eq!(during.signed_in(&bob).patch("/api/v1/users/me", json!({ "totp_secret_base64": secret })).await.status(), 200);
-    // Google gets a new secret. GitHub keeps its own and takes Google's position.
+    // Google gets a new secret. GitHub keeps its secret and takes the position of Google.
     let turned = json!([{ "id": "google", "client_id": "x", "client_secret": "new" }, { "id": "github", "client_id": "x" }]);
     during.configure(json!({ "config": { "oauth_providers": turned } })).await;
     assert_eq!(reseal(&during, read).await, with(1, 2));
-    // The fourth value is the app's previous secret in the link that the notice about the change
-    // contains. The link is newer than the items in `read`, and the secret was resealed when it was
-    // created.
+    // The fourth value is the previous secret of the authenticator app, in the link of the notice
+    // about the change. The link is newer than the items in `read`, and the secret was resealed
+    // when the link was created.
     assert_eq!(reseal(&after, items(&after).await).await, with(0, 4));
 }
 

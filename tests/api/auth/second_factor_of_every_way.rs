@@ -34,12 +34,12 @@ enum Way {
 enum Proof {
     App,
     RecoveryCode,
-    /// A recovery code in the field for the app's code.
+    /// A recovery code in the field for the code of the app.
     RecoveryCodeAsTotp,
     Passkey,
 }
 
-/// An account with every way to sign in, and everything needed to complete a sign-in.
+/// An account with every way to sign in, and the data needed to complete each sign-in.
 struct World {
     app: TestApp,
     provider: Provider,
@@ -59,7 +59,7 @@ impl World {
         app.configure(json!({ "config": { "passkey_enabled": true, "oauth_providers": providers } })).await;
         let ada = user_with_app(&app, ADA).await;
         // The address is verified at the providers and in the project, so the provider accounts are
-        // linked to this one.
+        // linked to this account.
         let path = format!("/api/v1/users/{}", ada.user_id);
         assert_eq!(app.server().patch(&path, json!({ "primary_email_verified": true })).await.status(), 200);
         let (passkey, codes) = (app.add_passkey(&ada, 1).await, codes(&app, &ada).await);
@@ -105,12 +105,12 @@ impl World {
         user["oauth_providers"].as_array().unwrap().len()
     }
 
-    /// The number of accounts with stored tokens for apps.
+    /// The number of provider accounts with stored tokens for apps.
     fn tokens(&self) -> usize {
         self.app.table().into_keys().filter(|(_, sk)| sk.starts_with("PROVIDER#")).count()
     }
 
-    /// The newest sign-in's method in the audit log.
+    /// The method of the newest sign-in in the audit log.
     async fn method(&self) -> Value {
         let path = format!("/api/v1/internal/audit-log?user_id={}", self.ada.user_id);
         let log = self.app.admin().get(&path).await.json();
@@ -119,7 +119,7 @@ impl World {
     }
 }
 
-/// A session's authentication methods (RFC 8176).
+/// The authentication methods of a session (RFC 8176).
 fn methods(way: Way, proof: Proof) -> Value {
     let first = match way {
         Way::Password => "pwd",
@@ -131,7 +131,7 @@ fn methods(way: Way, proof: Proof) -> Value {
 }
 
 async fn walk(world: &mut World, way: Way, proof: Proof) {
-    // Each code from the app works once, and log entries are ordered by time.
+    // Each code from the app works only once, and log entries are ordered by time.
     world.app.advance(SignedDuration::from_secs(30));
     let before = world.sessions().await;
     let details = assert_error(&world.first(way).await, 400, "MULTI_FACTOR_AUTHENTICATION_REQUIRED");
@@ -157,7 +157,8 @@ async fn walk(world: &mut World, way: Way, proof: Proof) {
     assert_error(&by_totp(&world.app, &attempt, &now_code(&world.app)).await, 409, "VERIFICATION_CODE_ALREADY_USED");
     assert_eq!(left(&world.app, &session).await, world.codes.len(), "{way:?} and {proof:?}");
 
-    // A session with both factors confirms a tool's sign-in; the attempt code alone does not.
+    // A session with both factors confirms the sign-in of a tool. The attempt code alone does not
+    // confirm it.
     let (polling, login) = start_tool(&world.app, json!({})).await;
     assert_error(&confirm_tool(&world.app, &login, &attempt).await, 400, "INVALID_REFRESH_TOKEN");
     assert_eq!(status(&world.app, &polling).await, "waiting");
@@ -166,7 +167,7 @@ async fn walk(world: &mut World, way: Way, proof: Proof) {
     assert_eq!(world.app.signed_in(&tool).get("/api/v1/users/me").await.json()["id"], json!(world.ada.user_id));
 }
 
-/// Otherwise, someone who controls the address could link their own account as another first
+/// Otherwise, someone who controls the address could add a provider account as another first
 /// factor.
 #[tokio::test]
 async fn an_account_found_by_its_address_is_linked_after_the_second_factor() {
@@ -183,7 +184,7 @@ async fn an_account_found_by_its_address_is_linked_after_the_second_factor() {
         assert!(world.accounts().await == 0 && world.tokens() == 0 && waits(&world), "{way:?}");
         let completed = world.second(proof, details["attempt_code"].as_str().unwrap()).await;
         assert_eq!(completed.status(), 200, "{way:?} {proof:?}: {}", completed.text());
-        // Apps get no tokens from the native sign-in.
+        // The native sign-in stores no tokens for apps.
         assert_eq!((world.accounts().await, world.tokens()), (1, usize::from(way == Way::Provider)), "{way:?} {proof:?}");
         assert!(!waits(&world), "the attempt keeps no tokens");
     }
@@ -203,7 +204,7 @@ async fn an_account_is_not_linked_if_the_address_goes_before_the_second_factor()
 #[tokio::test]
 async fn every_way_to_sign_in_asks_for_a_second_factor_and_takes_each() {
     let mut world = World::new().await;
-    // The ten recovery codes are enough for five ways with two each.
+    // The ten recovery codes are enough for five ways to sign in that use two codes each.
     for way in [Way::Password, Way::Mail, Way::Provider, Way::Apple, Way::Passkey] {
         for proof in [Proof::App, Proof::RecoveryCode, Proof::RecoveryCodeAsTotp, Proof::Passkey] {
             walk(&mut world, way, proof).await;

@@ -1,5 +1,5 @@
-//! Projects that require a second factor of everyone, of the members of teams, or of the holders of
-//! permissions.
+//! Projects that require a second factor of all users, of the members of teams, or of the holders
+//! of permissions.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ pub(super) async fn require(app: &TestApp, settings: Value) {
     app.configure(json!({ "config": { "second_factor": settings } })).await;
 }
 
-/// A caller whose requests accept restricted users, like the published SDK.
+/// A caller who accepts restricted users in requests, as the published SDK does.
 pub(super) fn restricted(app: &TestApp, user: &SignedInUser) -> Caller {
     app.signed_in(user).with("x-stack-allow-restricted-user", "true")
 }
@@ -31,7 +31,7 @@ pub(super) async fn reason_of(app: &TestApp, user: &SignedInUser) -> Value {
     me["restricted_reason"].clone()
 }
 
-/// A new access token's claims.
+/// The claims of a new access token.
 pub(super) async fn refreshed(app: &TestApp, user: &SignedInUser) -> Value {
     let refresh = app.client().with("x-stack-refresh-token", &user.refresh_token);
     let answer = refresh.post("/api/v1/auth/sessions/current/refresh", json!({})).await;
@@ -39,7 +39,7 @@ pub(super) async fn refreshed(app: &TestApp, user: &SignedInUser) -> Value {
     super::mfa_sign_in::claims(&answer.json()["access_token"])
 }
 
-/// Sets up an app, which restricted users can do.
+/// Sets up an app, as restricted users may.
 pub(super) async fn enrol(app: &TestApp, user: &SignedInUser) {
     let begun = restricted(app, user).post("/api/v1/auth/mfa/authenticators", json!({})).await;
     assert_eq!(begun.status(), 201, "{}", begun.text());
@@ -64,7 +64,7 @@ async fn everyone_is_restricted_until_a_second_factor_is_set_up() {
     let claims = refreshed(&app, &ada).await;
     assert_eq!((&claims["is_restricted"], &claims["restricted_reason"]), (&json!(true), &reason()));
     assert!(claims["aud"].as_str().unwrap().ends_with(":restricted"), "{claims}");
-    // New users are restricted too.
+    // New users are also restricted.
     let carol = app.sign_up("carol@example.com").await;
     assert_eq!(reason_of(&app, &carol).await, reason());
     let server = app.server().get(&format!("/api/v1/users/{}", ada.user_id)).await.json();
@@ -73,7 +73,8 @@ async fn everyone_is_restricted_until_a_second_factor_is_set_up() {
     enrol(&app, &ada).await;
     assert_eq!(app.signed_in(&ada).get(ME).await.json()["restricted_reason"], Value::Null);
     assert_eq!(refreshed(&app, &ada).await["is_restricted"], false);
-    // Disabling the factor restricts the user again. The SDK's operation can also set up an app.
+    // Disabling the second factor restricts the user again. The SDK's operation can also set up an
+    // app.
     let own = app.signed_in(&ada);
     assert_eq!(own.patch(ME, json!({ "totp_secret_base64": null })).await.json()["restricted_reason"], reason());
     let set = restricted(&app, &ada).patch(ME, json!({ "totp_secret_base64": "MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=" })).await;
@@ -82,7 +83,7 @@ async fn everyone_is_restricted_until_a_second_factor_is_set_up() {
     assert_eq!(reason_of(&app, &carol).await, Value::Null);
 }
 
-/// Someone who knows only the password must not profit from the owner's second factor.
+/// Someone who knows only the password must not benefit from the owner's second factor.
 #[tokio::test]
 async fn the_first_app_ends_the_sessions_that_were_restricted_without_it() {
     let secret = json!({ "totp_secret_base64": "MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=" });
@@ -111,7 +112,8 @@ async fn the_first_app_ends_the_sessions_that_were_restricted_without_it() {
     }
 }
 
-/// A session from before the first app proves one factor, even if the project requires two later.
+/// A session that started before the first app was set up proves only one factor, even if the
+/// project requires two factors later.
 #[tokio::test]
 async fn a_session_older_than_the_app_needs_its_code_once_it_is_required() {
     let app = TestApp::start().await;
@@ -133,8 +135,8 @@ async fn a_session_older_than_the_app_needs_its_code_once_it_is_required() {
         let answer = session.request(method, path).json(&body).send().await;
         assert_error(&answer, 403, "REAUTHENTICATION_REQUIRED");
     }
-    // The owner's other app changes nothing. A code from an app counts only after the password,
-    // because the app is younger than the session.
+    // Adding a second app to the owner's account changes nothing. A code from an app is accepted
+    // only after the password, because the app is newer than the session.
     app.advance(SignedDuration::from_secs(30));
     enrol(&app, &owner).await;
     assert_eq!(app.signed_in(&owner).get(ME).await.status(), 200);
@@ -150,7 +152,8 @@ async fn a_session_older_than_the_app_needs_its_code_once_it_is_required() {
     assert_eq!(refreshed(&app, &other).await["is_restricted"], false);
 }
 
-/// A server vouches for the user of a session it creates, even after a proof of one factor.
+/// A server vouches for the user when it creates a session. The session therefore stays
+/// unrestricted even if the user later proves only one factor.
 #[tokio::test]
 async fn a_session_by_a_server_stays_as_good_as_its_word() {
     let app = TestApp::start().await;
@@ -179,7 +182,7 @@ async fn holders_of_a_permission_are_restricted_even_if_another_one_confers_it()
     let grant = format!("/api/v1/project-permissions/{}/finance", ada.user_id);
     assert_eq!(app.server().post(&grant, json!({})).await.status(), 201);
     assert_eq!((reason_of(&app, &ada).await, reason_of(&app, &bob).await), (reason(), Value::Null));
-    // The rule follows the permission to its new id.
+    // The rule follows the permission when its id changes.
     let renamed = app.admin().patch("/api/v1/project-permission-definitions/billing", json!({ "id": "invoices" })).await;
     assert_eq!(renamed.status(), 200, "{}", renamed.text());
     assert_eq!(reason_of(&app, &ada).await, reason());
@@ -199,7 +202,7 @@ async fn members_of_a_team_are_restricted_when_they_join_sign_in_or_refresh() {
     let membership = |user: &SignedInUser| format!("/api/v1/team-memberships/{}/{}", team.as_str().unwrap(), user.user_id);
     assert_eq!(app.server().post(&membership(&ada), json!({})).await.status(), 201);
     require(&app, json!({ "required_of_teams": [team] })).await;
-    // An existing member is restricted from the next access token on.
+    // An existing member is restricted as soon as the member gets a new access token.
     assert_eq!(reason_of(&app, &ada).await, Value::Null);
     assert_eq!(refreshed(&app, &ada).await["restricted_reason"], reason());
     assert_eq!(reason_of(&app, &ada).await, reason());
@@ -235,7 +238,8 @@ async fn a_sign_in_notes_the_teams_of_a_member() {
         .await;
     let by_mail = app.sign_in_by_mail(ADA).await;
     assert_eq!(reason_of(&app, &by_mail).await, reason());
-    // An administrator's restriction takes precedence: the user cannot even set up a second factor.
+    // An administrator's restriction takes precedence, so the user cannot even set up a second
+    // factor.
     app.advance(SignedDuration::from_secs(1));
     app.server().patch(&format!("/api/v1/users/{}", ada.user_id), json!({ "restricted_by_admin": true })).await;
     assert_eq!(reason_of(&app, &by_mail).await, json!({ "type": "restricted_by_administrator" }));

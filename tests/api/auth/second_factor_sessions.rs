@@ -1,5 +1,6 @@
-//! A required second factor in sessions started with a passkey, by a server, a tool or a device, or
-//! taken to another domain. Machines need no second factor.
+//! A required second factor in four kinds of sessions. These start with a passkey, are created by a
+//! server, are created by a tool or a device, or are taken to another domain. Machines need no
+//! second factor.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -21,8 +22,8 @@ const ADA: &str = "ada@example.com";
 const AUTHENTICATORS: &str = "/api/v1/auth/mfa/authenticators";
 const PASSKEY_START: &str = "/api/v1/auth/passkey/initiate-passkey-registration";
 
-/// A project that requires a second factor of everyone, and accepts a passkey with user
-/// verification as both.
+/// A project that requires a second factor of all users, and accepts a passkey with user
+/// verification as both factors.
 async fn project() -> TestApp {
     let app = TestApp::start().await;
     app.configure(json!({ "config": { "passkey_enabled": true, "passkey_replaces_second_factor": true } })).await;
@@ -30,8 +31,8 @@ async fn project() -> TestApp {
     app
 }
 
-/// Registers a passkey, which restricted users can do; its responses have these flags, or the
-/// default ones for `None`.
+/// Registers a passkey, as restricted users may. The passkey's responses have these flags. `None`
+/// means the default flags.
 async fn add_passkey(app: &TestApp, user: &SignedInUser, flags: Option<u8>) -> SoftPasskey {
     let Ceremony { options, code } = Ceremony::of(&restricted(app, user).post(PASSKEY_START, json!({})).await);
     let passkey = SoftPasskey::create(&options, Page::default(), 1);
@@ -76,7 +77,7 @@ async fn a_verified_passkey_counts_as_both_factors_where_it_was_used() {
     assert_eq!(claims(&by_passkey["access_token"])["is_restricted"], false);
     let by_passkey = SignedInUser::of(ADA, &by_passkey);
     assert_eq!(app.signed_in(&by_passkey).get("/api/v1/users/me").await.status(), 200);
-    // With one factor, the same user is restricted.
+    // After a sign-in with one factor, the same user is restricted.
     let by_password = app.sign_in(ADA).await;
     assert_eq!(claims(&json!(by_password.access_token))["restricted_reason"], reason());
     assert_eq!(reason_of(&app, &by_password).await, reason());
@@ -90,7 +91,8 @@ async fn a_verified_passkey_counts_as_both_factors_where_it_was_used() {
     assert_eq!(reason_of(&app, &by_passkey).await, reason());
     app.configure(json!({ "config": { "passkey_replaces_second_factor": true } })).await;
     assert_eq!(reason_of(&app, &by_passkey).await, Value::Null);
-    // Without the passkey, both sessions are restricted; without the requirement, neither is.
+    // Without the passkey, both sessions are restricted. Without the requirement, no session is
+    // restricted.
     assert_eq!(app.signed_in(&by_passkey).patch("/api/v1/users/me", json!({ "passkey_auth_enabled": false })).await.status(), 200);
     assert_eq!((reason_of(&app, &by_passkey).await, reason_of(&app, &by_password).await), (reason(), reason()));
     require(&app, json!({ "required_of_everyone": false })).await;
@@ -116,7 +118,7 @@ async fn a_session_with_only_the_password_adds_no_factor_to_a_passkey_account() 
     assert_eq!(reauthenticate(&app, &thief, json!({ "password": "correct horse battery" })).await.status(), 200);
     assert_eq!(reason_of(&app, &thief).await, reason(), "the password is one factor, however often it is proved");
     assert_error(&own.patch("/api/v1/users/me", secret.clone()).await, 403, "REAUTHENTICATION_REQUIRED");
-    // Once the session has proved the passkey, a later proof of one factor changes nothing.
+    // Once the session has proved the passkey, a later proof of a single factor changes nothing.
     prove(&app, &thief, &passkey).await;
     assert_eq!(reason_of(&app, &thief).await, Value::Null);
     assert_eq!(reauthenticate(&app, &thief, json!({ "password": "correct horse battery" })).await.status(), 200);
@@ -131,7 +133,8 @@ async fn a_passkey_that_did_not_verify_its_user_is_one_factor() {
     let key = add_passkey(&app, &ada, Some(PRESENT)).await;
     assert_eq!(reason_of(&app, &ada).await, reason());
     assert_eq!(reason_of(&app, &passkey_session(&app, &key).await).await, reason());
-    // With an authenticator app, no session is restricted, and the passkey needs a second factor.
+    // If the user has an authenticator app, no session is restricted, and the passkey requires a
+    // second factor.
     enrol(&app, &ada).await;
     assert_eq!(reason_of(&app, &ada).await, Value::Null);
     assert_error(&app.sign_in_with(&key).await, 400, "MULTI_FACTOR_AUTHENTICATION_REQUIRED");
@@ -145,7 +148,7 @@ async fn a_session_has_as_many_factors_on_another_domain() {
     let by_passkey = passkey_session(&app, &passkey).await;
     let there = exchange(&app, &code(&app, &by_passkey).await).await.json();
     assert_eq!(claims(&there["access_token"])["is_restricted"], false);
-    // The exchange also records teams that have started to require a second factor.
+    // The exchange also records the teams that have meanwhile started to require a second factor.
     require(&app, json!({ "required_of_everyone": false })).await;
     let bob = app.sign_up("bob@example.com").await;
     let team = app.server().post("/api/v1/teams", json!({ "display_name": "Engines" })).await.json()["id"].clone();
@@ -173,7 +176,7 @@ async fn a_tool_gets_the_session_of_a_user_with_both_factors_only() {
     let tool = fetch(&app, &polling).await;
     assert_eq!(app.signed_in(&tool).get("/api/v1/users/me").await.json()["id"], json!(ada.user_id));
 
-    // If the confirming session counts as only one factor when the tool polls, the tool gets no
+    // If the confirming session counts as only one factor at the time of the poll, the tool gets no
     // session.
     let (polling, login) = start(&app, json!({})).await;
     assert_eq!(complete(&app, &login, &by_passkey.refresh_token).await.status(), 200);
@@ -208,8 +211,9 @@ async fn machines_and_sessions_that_a_server_creates_need_no_second_factor() {
     add_passkey(&app, &ada, None).await;
     let created = app.server().post("/api/v1/auth/sessions", json!({ "user_id": ada.user_id })).await.json();
     assert_eq!(claims(&created["access_token"])["is_restricted"], false);
-    // A server's session counts as proof of a second factor only if the user has one; otherwise the
-    // user is restricted until one is set up.
+    // A session that a server creates counts as proof of a second factor only if its user has a
+    // second factor. If the user has no second factor, the user is restricted until a second factor
+    // is set up.
     let bob = app.sign_up("bob@example.com").await;
     let created = app.server().post("/api/v1/auth/sessions", json!({ "user_id": bob.user_id })).await.json();
     assert_eq!(claims(&created["access_token"])["restricted_reason"], reason());

@@ -1,4 +1,4 @@
-//! The record of which of a user's teams require a second factor, as teams and factors change.
+//! The record of the user's teams that require a second factor, while teams and factors change.
 
 use serde_json::{Value, json};
 use support::{SignedInUser, TestApp};

@@ -1,4 +1,4 @@
-//! `DELETE /api/v1/auth/sessions`: ends a user's other sessions, or all.
+//! `DELETE /api/v1/auth/sessions`, which ends a user's other sessions, or all sessions.
 
 use serde_json::json;
 use support::{SignedInUser, TestApp};

@@ -1,4 +1,4 @@
-//! `GET /api/v1/auth/sessions`: which sessions are listed, and for whom.
+//! `GET /api/v1/auth/sessions`, with tests about which sessions are listed and who may list them.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! `GET /api/v1/auth/sessions`: pages and cursors.
+//! `GET /api/v1/auth/sessions`, with tests about pages and cursors.
 
 use std::collections::HashSet;
 

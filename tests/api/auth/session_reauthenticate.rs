@@ -22,12 +22,12 @@ async fn prove(app: &TestApp, user: &SignedInUser, body: Value) -> Answer {
     app.signed_in(user).post(PATH, body).await
 }
 
-/// Makes a change that requires recent authentication: sets up an authenticator app.
+/// Sets up an authenticator app, as an example of a change that requires recent authentication.
 async fn change(app: &TestApp, user: &SignedInUser) -> Answer {
     app.signed_in(user).patch("/api/v1/users/me", json!({ "totp_secret_base64": SECRET })).await
 }
 
-/// A user whose session is too old for the project's changes of credentials.
+/// A user whose session is too old for changes of credentials in the project.
 async fn stale(app: &TestApp) -> SignedInUser {
     let ada = app.sign_up("ada@example.com").await;
     make_stale(app).await;
@@ -81,7 +81,8 @@ async fn every_credential_change_requires_recent_authentication() {
         assert_error(&own.request(method, path).json(body).send().await, 403, "REAUTHENTICATION_REQUIRED");
     }
     assert_eq!(app.table(), table);
-    // Other changes need no recent authentication; nor do changes by servers.
+    // Other changes do not require recent authentication. Changes by servers also do not require
+    // it.
     assert_eq!(own.patch("/api/v1/users/me", json!({ "display_name": "Ada" })).await.status(), 200);
     let server = app.server().with("x-stack-access-token", &ada.access_token);
     assert_eq!(server.patch("/api/v1/users/me", json!({ "primary_email": "b@example.com" })).await.status(), 200);
@@ -124,7 +125,8 @@ async fn a_password_an_app_and_an_email_reauthenticate() {
     app.advance(SignedDuration::from_secs(1));
     assert_eq!(change(&app, &ada).await.status(), 200);
 
-    // The app predates this reauthentication, so it can be used for the next one.
+    // The app was set up before this reauthentication, so it can be used for the next
+    // reauthentication.
     app.advance(SignedDuration::from_secs(1));
     assert_eq!(prove(&app, &ada, json!({ "password": PASSWORD })).await.status(), 200);
     app.advance(SignedDuration::from_secs(60));
@@ -149,7 +151,7 @@ async fn a_recovery_code_reauthenticates_once_and_not_right_after_it_was_made() 
     app.advance(SignedDuration::from_secs(1));
     let codes = codes(&app, &ada).await;
     configure(&app, 60).await;
-    // Someone who stole the session could have created the codes.
+    // Someone who stole the session could have created these codes.
     assert_error(&prove(&app, &ada, json!({ "recovery_code": codes[0] })).await, 403, "REAUTHENTICATION_REQUIRED");
     assert_error(&prove(&app, &ada, json!({ "totp": codes[0] })).await, 403, "REAUTHENTICATION_REQUIRED");
     assert_eq!(prove(&app, &ada, json!({ "password": PASSWORD })).await.status(), 200);

@@ -189,7 +189,7 @@ async fn client_access_is_required() {
     assert_eq!(server.post(PATH, json!({})).await.status(), 200);
 }
 
-/// A token kept from an ended session must not make its user look active.
+/// A token from a session that has ended must not make its user look active.
 #[tokio::test]
 async fn only_a_live_session_counts_as_activity() {
     let app = TestApp::start().await;

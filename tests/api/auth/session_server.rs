@@ -1,4 +1,4 @@
-//! Sessions started by servers, and sessions ended by id.
+//! Sessions that servers start, and sessions that are ended by their id.
 
 use jiff::SignedDuration;
 use serde_json::json;

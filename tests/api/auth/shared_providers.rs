@@ -1,4 +1,4 @@
-//! Providers of type `shared`, which use the deployment's client.
+//! Providers of the type `shared`, which use the deployment's OAuth client.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ fn google() -> HashMap<String, Value> {
     HashMap::from([(String::new(), json!({ "sub": "1084", "email": "ada@example.com", "email_verified": true, "name": "Ada" }))])
 }
 
-/// A service whose deployment shares an OAuth client at Google, played by the stand-in.
+/// A service whose deployment shares an OAuth client at Google. The stand-in plays Google.
 async fn start() -> (TestApp, StandIn) {
     let provider = StandIn::start("google", google()).await;
     let setting = provider.setting();
@@ -62,7 +62,8 @@ async fn users_sign_in_with_the_deployment_s_client() {
     assert_eq!(caller.get("/api/v1/users/me").await.json()["primary_email"], "ada@example.com");
     assert_eq!(sign_in(&app, &provider).await["is_new_user"], false);
 
-    // Apps get neither access tokens nor additional scopes from a client that is not theirs.
+    // Apps get neither access tokens nor additional scopes from a client that belongs to the
+    // deployment.
     for path in ["google", "google/1084"] {
         let token = caller.post(&format!("/api/v1/connected-accounts/me/{path}/access-token"), json!({})).await;
         assert_error(&token, 400, "OAUTH_ACCESS_TOKEN_NOT_AVAILABLE_WITH_SHARED_OAUTH_KEYS");
@@ -109,7 +110,8 @@ async fn a_configuration_may_share_a_client() {
     assert_eq!(app.admin().get(PROJECT).await.json()["config"]["oauth_providers"], json!([]), "without any client");
 }
 
-/// The project's stored secret is never used with the deployment's client, or vice versa.
+/// The project's stored secret is used only with the project's client. The deployment's secret is
+/// used only with the deployment's client.
 #[tokio::test]
 async fn a_provider_changes_between_own_and_shared_client() {
     let (app, provider) = start().await;

@@ -42,7 +42,7 @@ async fn a_rejected_user_cannot_sign_up_by_any_method() {
     assert_eq!(users(&app).await, 1);
 }
 
-/// Callers rejected by the rules must not learn which addresses have accounts.
+/// Callers whom the rules reject must not learn which addresses have accounts.
 #[tokio::test]
 async fn a_request_for_a_code_is_not_judged() {
     let app = TestApp::start().await;
@@ -74,7 +74,7 @@ async fn a_rule_added_after_a_code_was_sent_applies() {
     set(&app, &[rule("no-mails", r#"authMethod == "otp""#, "reject")]).await;
     let sign_in = || async { app.client().post("/api/v1/auth/otp/sign-in", json!({ "code": mail.code() })).await };
     assert_error(&sign_in().await, 403, "SIGN_UP_REJECTED");
-    // The rejected sign-up did not consume the code.
+    // The rejected sign-up has not invalidated the code.
     set(&app, &[]).await;
     assert_eq!(sign_in().await.status(), 200);
 }
@@ -116,7 +116,8 @@ async fn a_sign_up_records_the_country_that_it_came_from() {
     assert_eq!(country(known["user_id"].as_str().unwrap()).await, "DE");
     let nowhere = app.client().post(SIGN_UP, body("bob@example.com")).await.json();
     assert_eq!(country(nowhere["user_id"].as_str().unwrap()).await, Value::Null);
-    // A later sign-in from another country does not change the country of the sign-up.
+    // A later sign-in from another country does not change the country that was recorded at
+    // sign-up.
     assert_eq!(from("FR").post("/api/v1/auth/password/sign-in", body("ada@example.com")).await.status(), 200);
     assert_eq!(country(known["user_id"].as_str().unwrap()).await, "DE");
 }
@@ -131,7 +132,7 @@ async fn an_anonymous_user_is_not_upgraded_past_the_rules() {
     assert_error(&caller().post(SIGN_UP, body("ada@example.com")).await, 403, "SIGN_UP_REJECTED");
     let back = flow(&app, &provider, ada(), &[("token", token)]).await;
     assert_eq!(error_of(&back), "SIGN_UP_REJECTED");
-    // Rules added after the provider's response apply too.
+    // Rules that are added after the provider's response also apply.
     set(&app, &[]).await;
     let back = flow(&app, &provider, ada(), &[("token", token)]).await;
     set(&app, &[rule("nobody", "true", "reject")]).await;

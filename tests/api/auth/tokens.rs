@@ -1,4 +1,5 @@
-//! Access tokens as verified by third parties: claims, and signature by a published key.
+//! The claims of access tokens, and their signature with a published key, as third parties verify
+//! them.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

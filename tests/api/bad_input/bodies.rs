@@ -1,4 +1,4 @@
-//! Faults in bodies and fields, and their errors.
+//! Faults in bodies and fields, and the errors that they cause.
 
 use std::io::Write as _;
 
@@ -131,7 +131,8 @@ async fn a_byte_order_mark_before_json_is_ignored() {
 #[tokio::test]
 async fn a_body_of_very_many_small_values_is_refused_unparsed() {
     let app = TestApp::start().await;
-    // The object, its field and the list have three marks; commas separate the values.
+    // The object, its field and the list count as three marks. Each comma between the values is
+    // another mark.
     let list = |length: usize| format!("{{\"email\":[{}]}}", vec!["0"; length].join(","));
     let maps = format!("{{\"email\":[{}]}}", vec!["{\"\":0}"; 30_000].join(","));
     for content_type in ["application/json", ""] {

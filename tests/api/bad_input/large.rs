@@ -7,7 +7,7 @@ use support::TestApp;
 
 use crate::stored;
 
-/// Too many for a single query of the table.
+/// Too many sessions for a single query of the table.
 const SESSIONS: usize = 4_000;
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,5 +1,5 @@
-//! Requests that no real client sends, and unusually large amounts of data. They cause neither
-//! internal errors nor partial writes, and errors have their interface's form.
+//! Requests that no real client sends, and unusually large amounts of data. Such requests do not
+//! cause internal errors or partial writes, and their errors have the form of the interface.
 
 mod bodies;
 mod large;
@@ -13,14 +13,15 @@ use serde_json::{Value, json};
 use strum::VariantNames as _;
 use support::{Answer, TestApp};
 
-/// Asserts that a response is not an internal error, and that errors have their interface's form.
+/// Asserts that the response is not an internal error, and that an error has the form of its
+/// interface.
 #[track_caller]
 fn assert_is_answered(answer: &Answer, interface: Interface, what: &str) {
     assert!(answer.status() < 500, "{what}: {} {}", answer.status(), answer.text());
     if answer.status() < 400 || answer.text().is_empty() {
         return;
     }
-    // The links in emails lead to pages.
+    // The links in emails open pages.
     if answer.header("content-type").is_some_and(|kind| kind.starts_with("text/html")) {
         assert!(interface == Interface::Pages || what.contains("-link"), "{what}");
         return;
@@ -45,8 +46,8 @@ fn assert_is_answered(answer: &Answer, interface: Interface, what: &str) {
     }
 }
 
-/// Asserts that the project has no user able to sign in, no email and no changed setting. Other
-/// users are fine, because servers and visitors can create them with an empty body.
+/// Asserts that the project has no user who can sign in, no email and no changed setting. Users who
+/// cannot sign in are permitted, because servers and visitors can create them with an empty body.
 async fn assert_untouched(app: &TestApp, settings: &Value) {
     for id in app.app.store.user_ids(app.project_id()).await.unwrap() {
         let user = app.app.store.user(app.project_id(), id).await.unwrap().unwrap().user;

@@ -7,8 +7,8 @@ use support::{Answer, TestApp};
 /// The maximum size of a response, in bytes.
 const MAX_BYTES: usize = 24 << 10;
 
-/// The message's lines. `details.problems` has the same problems, without the number of omitted
-/// ones.
+/// The message's lines. `details.problems` contains the same problems, but not the number of
+/// omitted problems.
 fn lines(answer: &Answer) -> Vec<String> {
     assert_eq!(answer.code(), "SCHEMA_ERROR");
     assert!(answer.text().len() < MAX_BYTES, "the response has {} bytes", answer.text().len());

@@ -55,7 +55,7 @@ const BODIES: [(&str, &[u8]); 26] = [
     ("café", b"{}"),
 ];
 
-/// Headers that no client sends.
+/// Header values that no client sends.
 const HEADERS: [(&str, &str); 12] = [
     ("x-stack-project-id", "käse"),
     ("x-stack-project-id", "../../x"),
@@ -80,7 +80,7 @@ fn path(route: &Route, parameter: &str) -> String {
     segments.collect::<Vec<_>>().join("/")
 }
 
-/// What is wrong with a request.
+/// The unusual parts of a request.
 #[derive(Clone, Copy)]
 struct Variation {
     parameter: &'static str,
@@ -91,12 +91,12 @@ struct Variation {
 
 const USUAL: Variation = Variation { parameter: UUID, query: "", body: ("application/json", b"{}"), header: None };
 
-/// Sends a request to each of these operations as every caller who cannot delete the project, and
-/// checks each response.
+/// Sends a request to each of these operations as each of the callers, and checks each response.
+/// The operation that deletes the project is not called as an administrator.
 async fn send(routes: impl Iterator<Item = &Route>, callers: &[Caller], sent: Variation) {
     for route in routes {
         let path = format!("{}{}", path(route, sent.parameter), sent.query);
-        // An administrator's DELETE could delete the project that other requests need.
+        // A DELETE by an administrator could delete the project, which the other requests need.
         let deletes = route.name == "projects-internal-current-delete";
         for caller in callers.iter().take(if deletes { 3 } else { 4 }) {
             let mut request = caller.request(route.verb.name(), &path).header("content-type", sent.body.0).body(sent.body.1);
@@ -123,7 +123,8 @@ async fn no_body_causes_an_internal_error() {
     for body in BODIES {
         let sent = Variation { body, ..USUAL };
         send(routes().iter().filter(|route| reads_body(route)), &callers, sent).await;
-        // Where no body is read, the callers differ no more than with the usual body.
+        // For operations that read no body, the request with the usual body has already shown how
+        // callers differ.
         send(routes().iter().filter(|route| !reads_body(route)), &callers[3..], sent).await;
     }
     assert_untouched(&app, &settings).await;
@@ -151,7 +152,7 @@ async fn no_query_or_path_causes_an_internal_error() {
     for query in QUERIES {
         send(routes().iter(), &callers, Variation { parameter: "x", query, ..USUAL }).await;
     }
-    // Paths without parameters are complete, and were sent above.
+    // Paths without parameters are always complete, and were requested above.
     let has_parameter = |route: &&Route| route.path.contains('{');
     assert!(routes().iter().filter(has_parameter).count() > 50);
     for parameter in PARAMETERS {

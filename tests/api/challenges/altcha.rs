@@ -1,5 +1,5 @@
-//! Proof of work with the ALTCHA widget: correct, forged, reused and expired solutions, and
-//! solutions for another project.
+//! Proof of work with the ALTCHA widget. The solutions are correct, forged, reused or expired, or
+//! belong to a different project.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -13,7 +13,7 @@ use super::*;
 
 const CHALLENGE: &str = "/api/v1/auth/challenge";
 
-/// A project with proof of work for every sign-up and every code.
+/// A project that requires proof of work for every sign-up and every code.
 async fn start() -> TestApp {
     let app = TestApp::start().await;
     guard(&app, json!({ "provider": "altcha", "sign_up": "always", "send_sign_in_code": "always", "oauth": "off" })).await;
@@ -36,8 +36,8 @@ fn payload(challenge: &Value, counter: u32) -> String {
     STANDARD.encode(json!({ "challenge": challenge, "solution": { "counter": counter, "derivedKey": "000", "time": 12.3 } }).to_string())
 }
 
-/// A challenge like the service's, but one that takes sixteen tries on average. A real one takes
-/// seconds.
+/// A challenge in the form of the service's challenges. The challenge takes only sixteen tries on
+/// average. A real challenge takes seconds.
 pub(crate) fn easy(app: &TestApp) -> Value {
     let work = Work { cost: 1, prefix: "0", ..Work::of(0) };
     json!(Challenge::new(&app.app.challenge_key, &app.app.entropy, app.project_id(), work, app.now()).unwrap())
@@ -76,14 +76,14 @@ async fn a_solution_works_once_across_operations() {
     assert_eq!(sign_up(&app, "ada@example.com", &token).await.status(), 200);
     assert!(assert_failed(&sign_up(&app, "bob@example.com", &token).await).contains("used before"));
     assert_failed(&app.client().post(SEND, code_for("bob@example.com", visible(&token))).await);
-    // A different counter for the same challenge is still the same solution.
+    // A different counter for the same challenge does not count as a new solution.
     let challenge = easy(&app);
     let parameters: Parameters = serde_json::from_value(challenge["parameters"].clone()).unwrap();
     let counters: Vec<u32> = (0..).filter(|counter| parameters.is_solved_by(*counter)).take(2).collect();
     assert_eq!(sign_up(&app, "bob@example.com", &payload(&challenge, counters[0])).await.status(), 200);
     assert_failed(&sign_up(&app, "eve@example.com", &payload(&challenge, counters[1])).await);
-    // A sign-up that fails because the address has an account uses up its solution; otherwise, a
-    // single solution could reveal which of many addresses have accounts.
+    // A sign-up that fails because the address has an account makes its solution invalid.
+    // Otherwise, a single solution could reveal which of many addresses have accounts.
     let token = solved(&easy(&app));
     assert_eq!(sign_up(&app, "ada@example.com", &token).await.code(), "USER_EMAIL_ALREADY_EXISTS");
     assert_failed(&sign_up(&app, "eve@example.com", &token).await);
@@ -165,7 +165,8 @@ async fn a_flood_raises_the_difficulty_and_voids_easier_challenges() {
         app.client().post(SEND, code_for(&format!("user{number}@example.com"), json!({}))).await;
         costs.push(cost().await);
         if number == 5 {
-            // Challenges are now at most one level harder, so earlier ones stay valid.
+            // Challenges are now at most one level harder, so challenges that were issued earlier
+            // stay valid.
             let body = code_for("ada@example.com", visible(&easy_one));
             assert_eq!(app.client().post(SEND, body).await.status(), 200);
         }

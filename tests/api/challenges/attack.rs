@@ -1,5 +1,5 @@
-//! Floods of requests, such as one seen in the wild: two hundred per hour, each from another
-//! network and to a random recipient. Normal use needs no challenge.
+//! Floods of requests. One observed flood had two hundred requests per hour, each from a different
+//! network and to a random recipient. Normal use does not require a challenge.
 
 use jiff::SignedDuration;
 use model::limit::{Limits, Rate, Rule};
@@ -11,19 +11,20 @@ use super::*;
 /// The interval between the requests of an attack, at 200 per hour.
 const APART: SignedDuration = SignedDuration::from_secs(18);
 const AN_HOUR: usize = 200;
-/// Where the number of requests does not matter, the attack is smaller by this factor, and its
-/// requests are further apart.
+/// In tests where the number of requests does not matter, the attack is smaller by this factor, and
+/// its requests are further apart.
 const PART: usize = 5;
 const FURTHER_APART: SignedDuration = SignedDuration::from_secs(18 * 5);
 
-/// A service with a deployment's limits and a project that requires proof of work on suspicion.
+/// A service with the limits of a deployment, and a project that requires proof of work from
+/// suspicious callers.
 async fn start() -> TestApp {
     let app = TestApp::start_with(Limits::standard()).await;
     guard(&app, json!({ "provider": "altcha" })).await;
     app
 }
 
-/// An IP address, in another network for each number.
+/// An IP address in a different network for each number.
 fn address(number: usize) -> String {
     format!("{}.{}.{}.7", 11 + number / 65_536, number / 256 % 256, number % 256)
 }
@@ -33,7 +34,7 @@ async fn a_flood_from_many_networks_sends_strangers_only_the_usual_number_of_ema
     let app = start().await;
     let mut sent = Vec::new();
     for number in 0..2 * AN_HOUR {
-        // Half of the requests are sign-ups, and half request codes.
+        // Half of the requests are sign-ups, and the other half request codes.
         let (email, link) =
             (format!("stranger{number}@example.com"), json!({ "verification_callback_url": "http://localhost:3000/verify" }));
         let client = at(app.client(), &address(number));
@@ -48,8 +49,8 @@ async fn a_flood_from_many_networks_sends_strangers_only_the_usual_number_of_ema
         }
         app.advance(APART);
     }
-    // Slightly more than the usual 100 per hour: one of the counter's windows ends in the first
-    // hour, so part of the count expires.
+    // The number is slightly more than the usual 100 per hour. One of the counter's windows ends in
+    // the first hour, so part of the count expires.
     assert!((100..=110).contains(&sent.len()), "{}", sent.len());
     assert_eq!(sent, (0..sent.len()).collect::<Vec<_>>(), "only the usual number of emails is sent, and then none");
     assert!(app.mails(&format!("stranger{}@example.com", 2 * AN_HOUR - 1)).await.is_empty());
@@ -70,8 +71,8 @@ async fn a_flood_claiming_an_unavailable_challenge_gets_at_most_ten_emails_an_ho
         }
         app.advance(FURTHER_APART);
     }
-    // `sent` counts the last two of the three hours. Rejected requests count too, so a continued
-    // flood uses up each window's quota.
+    // `sent` counts the emails of the last two of the three hours. Rejected requests are also
+    // counted, so a flood that continues uses up the quota of each window.
     assert!((1..=20).contains(&sent), "{sent}");
 }
 
@@ -99,7 +100,7 @@ fn stranger(number: usize) -> String {
     format!("stranger{number}@example.com")
 }
 
-/// A caller with this user's session at this IP address.
+/// A caller with the session of this user, at this IP address.
 fn signed_in(app: &TestApp, user: &SignedInUser, address: &str) -> Caller {
     at(app.signed_in(user).with("x-stack-allow-anonymous-user", "true"), address)
 }
@@ -111,7 +112,8 @@ async fn refreshed(app: &TestApp, user: &SignedInUser) -> SignedInUser {
     SignedInUser { access_token: answer.json()["access_token"].as_str().unwrap().to_owned(), ..user.clone() }
 }
 
-/// Signs up an anonymous user, in a project where such users may create whatever others may.
+/// Signs up an anonymous user in a project where anonymous users may create everything that other
+/// users may.
 async fn anonymous(app: &TestApp, address: &str) -> SignedInUser {
     app.configure(json!({ "config": { "anonymous_creation_enabled": true } })).await;
     SignedInUser::of("", &at(app.client(), address).post("/api/v1/auth/anonymous/sign-up", json!({})).await.json())
@@ -141,7 +143,7 @@ async fn team_of(caller: &Caller) -> String {
     made.json()["id"].as_str().unwrap().to_owned()
 }
 
-/// How many emails the first `count` strangers received.
+/// The number of emails received by the first `count` strangers.
 async fn mailed(app: &TestApp, count: usize) -> usize {
     app.send_emails().await;
     (0..count).map(|number| app.sent_to(&stranger(number)).len()).sum()
@@ -162,7 +164,7 @@ async fn anonymous_users_cannot_email_strangers_without_a_challenge() {
                 continue;
             }
             _ => {
-                // Verifying the user's primary address requires a challenge too.
+                // Verifying the user's primary address also requires a challenge.
                 assert_eq!(nobody.patch("/api/v1/users/me", json!({ "primary_email": stranger(number) })).await.status(), 200);
                 let body = json!({ "email": stranger(number), "callback_url": CALLBACK });
                 nobody.post(&format!("{CHANNELS}/send-verification-code"), body).await
@@ -188,7 +190,7 @@ async fn an_anonymous_user_can_email_one_address_per_solved_challenge() {
 async fn manually_created_accounts_email_no_more_strangers_than_usual() {
     for policy in ["when-suspicious", "always"] {
         let app = TestApp::start_with(Limits::standard()).await;
-        // A fifth of the usual number, because the attack is smaller too.
+        // The usual number is 20 instead of 100, because the attack is smaller by the same factor.
         usual(&app, 20).await;
         let mut users = Vec::new();
         for number in 0..20 / PART {
@@ -273,7 +275,7 @@ async fn notices_go_to_the_sign_up_address_but_to_no_other_unverified_one() {
         assert_eq!(nobody.patch("/api/v1/users/me", json!({ "primary_email": stranger(number) })).await.status(), 200);
     }
     assert_eq!(mailed(&app, 4).await, 0);
-    // The sign-up's address is still notified, although another one is now primary.
+    // The address from the sign-up is still notified, although another address is now primary.
     let ada = app.sign_up("ada@example.com").await;
     for number in 4..6 {
         assert_eq!(app.signed_in(&ada).patch("/api/v1/users/me", json!({ "primary_email": stranger(number) })).await.status(), 200);
@@ -312,7 +314,7 @@ async fn during_a_flood_only_the_sign_up_address_is_verified_unchallenged() {
     let own = json!({ "email": "ada@example.com", "callback_url": CALLBACK });
     assert_eq!(caller.post(&format!("{CHANNELS}/send-verification-code"), own).await.status(), 200);
     assert_required(&verify(&caller, &stranger(2), json!({})).await);
-    // Servers never need a challenge.
+    // Servers never have to solve a challenge.
     let server = app.server();
     let new = json!({ "user_id": ada.user_id, "value": stranger(3), "type": "email", "used_for_auth": false });
     let channel = server.post(CHANNELS, new).await.json()["id"].as_str().unwrap().to_owned();

@@ -1,5 +1,5 @@
-//! Bot challenges: settings, who must solve one, accepted solutions, and what a flood of requests
-//! can achieve.
+//! Bot challenges, with tests about their settings, the callers who must solve them, the accepted
+//! solutions, and the effects of a flood of requests.
 
 pub(crate) mod altcha;
 mod attack;
@@ -27,12 +27,12 @@ fn at(caller: Caller, address: &str) -> Caller {
     caller.with("cloudfront-viewer-address", &format!("{address}:4711"))
 }
 
-/// A request body for a sign-in code, with these additional fields.
+/// The body of a request for a sign-in code, with these additional fields.
 fn code_for(email: &str, fields: Value) -> Value {
     with(json!({ "email": email, "callback_url": "http://localhost:3000/magic" }), fields)
 }
 
-/// A sign-up body, with these additional fields.
+/// The body of a sign-up, with these additional fields.
 pub(crate) fn account_of(email: &str, fields: Value) -> Value {
     with(json!({ "email": email, "password": "correct horse battery" }), fields)
 }
@@ -42,13 +42,13 @@ fn with(mut body: Value, fields: Value) -> Value {
     body
 }
 
-/// Asserts that the app must show a challenge.
+/// Asserts that the response requires a challenge.
 #[track_caller]
 fn assert_required(answer: &Answer) {
     assert_eq!((answer.status(), answer.code().as_str()), (409, "BOT_CHALLENGE_REQUIRED"), "{}", answer.text());
 }
 
-/// Asserts that a visible challenge failed; returns the user's message.
+/// Asserts that a visible challenge failed, and returns the message for the user.
 #[track_caller]
 fn assert_failed(answer: &Answer) -> String {
     assert_eq!((answer.status(), answer.code().as_str()), (400, "BOT_CHALLENGE_FAILED"), "{}", answer.text());

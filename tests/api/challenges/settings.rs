@@ -1,4 +1,4 @@
-//! Settings of bot challenges: written by administrators, read by clients.
+//! Settings of bot challenges, which administrators write and clients read.
 
 use serde_json::{Value, json};
 use support::TestApp;
@@ -81,8 +81,8 @@ async fn the_configuration_has_the_same_settings() {
     assert!(wrong.text().contains("auth.botChallenge.secretKey is required when the site key changes"), "{}", wrong.text());
     let wrong = write(json!({ "auth.botChallenge.usualRequestsPerHour": 0 })).await;
     assert!(wrong.text().contains("auth.botChallenge.usualRequestsPerHour must be from 1"), "{}", wrong.text());
-    // Changing another key keeps the secret. Resetting all keys disables the challenge, which then
-    // has no provider.
+    // Changing a different key keeps the secret. Resetting all keys disables the challenge, which
+    // then has no provider.
     assert_eq!(write(json!({ "auth.botChallenge.signUp": "when-suspicious" })).await.status(), 200);
     assert_eq!(app.client().get("/api/v1/projects/current").await.json()["config"]["bot_challenge"]["provider"], "turnstile");
     let secret = json!({ "keys": ["auth.botChallenge.secretKey"] });

@@ -1,4 +1,4 @@
-//! Challenges on suspicion. IP addresses, networks and projects are suspicious only above their
+//! Challenges on suspicion. IP addresses, networks and projects become suspicious only above their
 //! usual rates.
 
 use jiff::SignedDuration;
@@ -11,7 +11,7 @@ use crate::auth::oauth_authorize::{authorize, parameters_with};
 
 const UNAVAILABLE: &str = r#"{ "bot_challenge_unavailable": "true" }"#;
 
-/// A project that requires proof of work on suspicion.
+/// A project that requires proof of work from suspicious callers.
 async fn start(limits: Limits) -> TestApp {
     let app = TestApp::start_with(limits).await;
     guard(&app, json!({ "provider": "altcha" })).await;
@@ -39,7 +39,7 @@ async fn an_address_above_its_usual_rate_is_challenged_and_others_are_not() {
     }
     assert_eq!(send(&app, "203.0.113.7", 3).await, 409);
     assert_eq!(send(&app, "203.0.113.8", 4).await, 200);
-    // Sign-ups and requests for codes from an IP address count together.
+    // Sign-ups and requests for codes from an IP address count towards the same rate.
     assert_required(&at(app.client(), "203.0.113.7").post(SIGN_UP, account_of("ada@example.com", json!({}))).await);
 }
 
@@ -64,11 +64,12 @@ async fn a_project_above_its_usual_rate_challenges_everybody_during_the_flood() 
         assert_eq!(send(&app, &format!("203.0.{number}.7"), number).await, 200);
     }
     assert_eq!(send(&app, "198.51.100.1", 3).await, 409);
-    // Existing users get challenges too, so the response does not reveal whether an account exists.
+    // Existing users also get challenges, so the response does not reveal whether an account
+    // exists.
     assert_eq!(send(&app, "198.51.100.2", 0).await, 409);
     let other = app.another_project().await;
     assert_eq!(app.client_of(&other).post(SIGN_UP, account_of("ada@example.com", json!({}))).await.status(), 200);
-    // Suspicion ends within two hours, but not right at the boundary of a window.
+    // A caller stops being suspicious within two hours, but not exactly at the end of a window.
     app.advance(SignedDuration::from_mins(30));
     assert_eq!(send(&app, "198.51.100.3", 4).await, 409);
     app.advance(SignedDuration::from_mins(120));
@@ -147,7 +148,8 @@ async fn a_project_without_a_challenge_counts_nothing() {
 #[tokio::test]
 async fn a_failure_to_count_a_request_does_not_reject_it() {
     let app = start(rate(Rule::ChallengeUsualAddress, 10)).await;
-    // The first write, the transaction that stores the email, succeeds; the next two fail.
+    // The first write, which is the transaction that stores the email, succeeds. The next two
+    // writes fail.
     app.recorder.break_writes(1, 2, refused("AccessDeniedException"));
     assert_eq!(send(&app, "203.0.113.7", 0).await, 200);
     assert!(app.recorder.is_done());

@@ -1,5 +1,5 @@
-//! Cloudflare Turnstile: valid, wrong and used tokens, tokens of another site, and failures of
-//! Cloudflare.
+//! Cloudflare Turnstile, with valid, wrong and used tokens, tokens of a different site, and
+//! failures of Cloudflare.
 
 use model::limit::{Limits, Rate, Rule};
 use serde_json::{Value, json};
@@ -77,8 +77,8 @@ async fn a_wrong_token_leads_to_a_visible_challenge_and_then_fails() {
         cloudflare.solve(&app, ACTION, json!({ "challenge_ts": "tomorrow" })),
     ];
     for token in wrong {
-        // The response for the last token has an unparsable time, which says nothing about the
-        // token.
+        // The response for the last token contains an invalid time, which does not show whether the
+        // token is valid.
         let is_judged = token != "0.token-7";
         let first = app.client().post(SIGN_UP, account_of("bob@example.com", invisible(&token))).await;
         if is_judged {
@@ -134,7 +134,7 @@ async fn if_always_required_an_unavailable_provider_admits_nobody() {
     let unavailable = json!({ "bot_challenge_unavailable": "true" });
     assert_failed(&app.client().post(SIGN_UP, account_of("ada@example.com", unavailable)).await);
     assert!(is_nobody(&app).await);
-    // Once Cloudflare is back, a sign-up succeeds.
+    // Once Cloudflare works again, a sign-up succeeds.
     cloudflare.misbehave(None);
     let token = cloudflare.solve(&app, ACTION, json!({}));
     assert_eq!(app.client().post(SIGN_UP, account_of("ada@example.com", visible(&token))).await.status(), 200);
@@ -153,7 +153,7 @@ async fn if_required_on_suspicion_an_unavailable_provider_admits_a_few() {
         at(app.client(), address).post(SEND, code_for(&format!("user{number}@example.com"), visible(&token))).await
     };
     let mut passed = Vec::new();
-    // The quotas are two requests per network and three in total.
+    // The quotas are two requests per network, and three requests in total.
     for (number, address) in ["203.0.113.7", "203.0.113.8", "203.0.113.9", "198.51.100.1", "198.51.101.1"].into_iter().enumerate() {
         let answer = send(address, number).await;
         if answer.status() == 200 {
@@ -163,7 +163,7 @@ async fn if_required_on_suspicion_an_unavailable_provider_admits_a_few() {
         }
     }
     assert_eq!(passed, ["203.0.113.7", "203.0.113.8", "198.51.100.1"]);
-    // Requests that themselves claim that the challenge is unavailable count too.
+    // Requests that claim that the challenge is unavailable are also counted.
     let claimed = code_for("other@example.com", json!({ "bot_challenge_unavailable": "true" }));
     assert_failed(&at(app.client(), "192.0.2.1").post(SEND, claimed).await);
     assert!(app.mails("other@example.com").await.is_empty());

@@ -14,10 +14,10 @@ use support::TestApp;
 
 use super::images::{Site, png};
 
-/// An object: media type, cache rule and bytes.
+/// The media type, the cache rule and the bytes of an object.
 type Object = (String, String, Vec<u8>);
 
-/// A bucket in memory that can be told to refuse everything.
+/// A bucket in memory that can be told to refuse all calls.
 #[derive(Debug, Clone, Default)]
 struct Memory {
     objects: Arc<Mutex<BTreeMap<String, Object>>>,

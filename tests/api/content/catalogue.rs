@@ -1,5 +1,5 @@
-//! The content that a process keeps for uncached answers: searches of `/mcp` and `/a2a`, and
-//! documents from `/mcp`.
+//! The content that a process keeps for uncached responses, which are searches of `/mcp` and `/a2a`
+//! and documents from `/mcp`.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ async fn titles(app: &TestApp, query: &str) -> Vec<String> {
     found.as_array().unwrap().iter().map(|one| one["title"].as_str().unwrap().to_owned()).collect()
 }
 
-/// The agent's answer to this text.
+/// The response of the agent to this text.
 async fn agent(app: &TestApp, text: &str) -> Value {
     let message = json!({ "messageId": "m", "role": "ROLE_USER", "parts": [{ "text": text }] });
     let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": { "message": message } });
@@ -85,8 +85,8 @@ async fn a_later_post_is_found_from_its_time_on() {
     assert!(resource(&app, "llms.txt").await.contains("Later"));
 }
 
-/// These answers are not cached, so a flood of requests for all posts would take just as many
-/// renderings and megabytes.
+/// These responses are not cached, so a flood of requests for all posts would cause as many
+/// renderings, with megabytes of data for each.
 #[tokio::test]
 async fn a_resource_shows_the_newest_posts_and_where_the_others_are() {
     let app = TestApp::start().await;
@@ -115,7 +115,8 @@ async fn a_search_of_the_content_finds_words_without_their_accents() {
     }
 }
 
-/// Otherwise, if many requests arrived at once after a publication, each would reread everything.
+/// Otherwise, if many requests arrived at the same time after a publication, each request would
+/// read all content again.
 #[tokio::test]
 async fn one_of_several_requests_reads_a_new_publication() {
     let app = TestApp::start().await;

@@ -41,8 +41,8 @@ pub(super) const DOCUMENTS: [(&str, &str); 22] = [
     ("/api/v1/site", "application/json; charset=utf-8"),
 ];
 
-/// A service with the sample content. The content has no URL, so the documents use the URL of the
-/// service's site.
+/// A service with the sample content. The content contains no URL, so the documents use the URL of
+/// the service's site.
 pub(super) async fn published() -> TestApp {
     let app = TestApp::start().await;
     app.publish(&gateway::content::sample(None)).await;
@@ -105,8 +105,8 @@ async fn documents_are_read_only_and_unknown_ones_are_not_found() {
     }
 }
 
-/// The paths of this site that a response links to: absolute URLs in its text, paths in attributes,
-/// and the header `link`.
+/// The paths of this site to which a response links. The links are absolute URLs in its text, paths
+/// in attributes, and the header `link`.
 fn links(answer: &Answer) -> BTreeSet<String> {
     let text = answer.text().replace("&amp;", "&");
     let end = |rest: &str| rest.find(|c: char| c.is_whitespace() || "\"'<>)]\\`,".contains(c)).unwrap_or(rest.len());
@@ -119,7 +119,7 @@ fn links(answer: &Answer) -> BTreeSet<String> {
     found.chain(linked).filter(|path| !path.is_empty()).collect()
 }
 
-/// The operations and documents of a deployment, without the gateway's own pages.
+/// The operations and documents of a deployment, without the pages that only a gateway has.
 fn deployed(app: &TestApp) -> Router {
     let mut operations = Operations::new(app.app.clone());
     registry::all_operations(&mut operations);
@@ -133,7 +133,7 @@ async fn fetch(router: &Router, path: &str) -> Answer {
     Answer::read(request.await.unwrap()).await
 }
 
-/// Follows every link to this site; returns each path's status.
+/// Follows every link to this site, and returns the status of each path.
 async fn crawl(app: &TestApp, start: &[&str]) -> BTreeMap<String, u16> {
     let router = deployed(app);
     let mut found: BTreeMap<String, u16> = BTreeMap::new();
@@ -156,7 +156,7 @@ async fn every_link_within_the_documents_leads_somewhere() {
     let app = published().await;
     let found =
         crawl(&app, &["/docs", "/llms.txt", "/index.md", "/sitemap.xml", "/feed.xml", "/.well-known/api-catalog", "/robots.txt"]).await;
-    // `/mcp` and `/a2a` are for POST.
+    // `/mcp` and `/a2a` accept only POST.
     let expected = |path: &str| if ["/mcp", "/a2a"].contains(&path) { 405 } else { 200 };
     let broken: Vec<_> = found.iter().filter(|(path, status)| **status != expected(path)).collect();
     assert!(broken.is_empty(), "{broken:?}");
@@ -297,7 +297,7 @@ async fn readers_of_a_post_never_miss_its_text_during_publications() {
     tokio::join!(publish(0), publish(1), read);
 }
 
-/// A public content item in the form of versions that did not keep posts' texts.
+/// An item of public content in the form of versions that did not store the texts of posts.
 fn earlier(sk: &str, entity: &str) -> String {
     format!(r#"{{"Item":{{"pk":{{"S":"CONTENT"}},"sk":{{"S":"{sk}"}},"version":{{"S":"v"}},"post_items":{{"N":"1"}},"d":{entity}}}}}"#)
 }

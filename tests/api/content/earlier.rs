@@ -1,4 +1,4 @@
-//! Content from an earlier version, which replaced posts and index in place.
+//! Content from an earlier version, which overwrote the posts and the index.
 
 use gateway::content::sample;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! `/llms-full.txt`, whose texts are assembled at publication.
+//! `/llms-full.txt`, whose texts are put together at publication.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ fn items(app: &TestApp, is_wanted: impl Fn(&str) -> bool) -> Vec<Value> {
     content.map(|(_, item)| item).collect()
 }
 
-/// Deletes the chunks, as if a version without chunks had published the texts.
+/// Deletes the chunks, as if a version without chunks had published the content.
 fn delete_chunks(app: &TestApp) {
     for item in items(app, is_chunk) {
         let request = json!({ "TableName": gateway::engine::TABLE, "Key": { "pk": item["pk"], "sk": item["sk"] } });
@@ -26,7 +26,8 @@ fn delete_chunks(app: &TestApp) {
     }
 }
 
-/// Turns all publications into ones from an earlier version, without chunks and counts of posts.
+/// Turns all publications into publications of an earlier version, which stored no chunks and no
+/// counts of posts.
 async fn age(app: &TestApp) {
     delete_chunks(app);
     for mut item in items(app, |sk| sk == "SITE" || sk.starts_with("PUBLICATION#")) {
@@ -36,7 +37,7 @@ async fn age(app: &TestApp) {
     }
 }
 
-/// How many calls to the table the document takes.
+/// The number of calls to the table for the document.
 async fn calls(app: &TestApp) -> u32 {
     app.recorder.clear();
     app.recorder.measure();

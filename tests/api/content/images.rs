@@ -1,4 +1,4 @@
-//! Images of posts and pages: publishing, refusals, and serving.
+//! Images of posts and pages, with tests about publishing, refusing and serving them.
 
 use std::path::PathBuf;
 
@@ -38,7 +38,7 @@ impl Site {
         std::fs::write(path, content).unwrap();
     }
 
-    /// Writes the post `blog/hello.md`, with its text from line 5.
+    /// Writes the post `blog/hello.md`, whose text starts in line 5.
     pub(super) fn post(&self, text: &str) {
         self.write("blog/hello.md", format!("+++\ntitle = \"Hello\"\npublished_at = 2025-01-02\n+++\n{text}\n"));
     }
@@ -220,7 +220,7 @@ async fn a_publication_stores_only_new_images_and_a_rollback_shows_the_earlier_o
     app.app.store.roll_back(None, app.now()).await.unwrap().unwrap();
     assert_eq!((shown().await, status(&old).await), (old.clone(), 200));
 
-    // The image stays while a kept publication needs it.
+    // The image is kept while a stored publication needs it.
     app.advance(SignedDuration::from_hours(2));
     for number in 0..3 {
         site.write("site.toml", format!("name = \"Example\"\ndescription = \"Number {number}\"\n"));

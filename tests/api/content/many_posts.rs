@@ -1,4 +1,4 @@
-//! What the documents cost with 10,000 posts on the site.
+//! The costs of the documents with 10,000 posts on the site.
 
 use std::fmt::Write as _;
 
@@ -46,7 +46,7 @@ fn many() -> Content {
 #[tokio::test]
 async fn documents_of_ten_thousand_posts_take_few_calls_of_the_table() {
     let app = TestApp::start().await;
-    // Writing four megabytes in a test takes longer than a call to the table may.
+    // In a test, writing four megabytes takes longer than the timeout of a call to the table.
     tokio::time::pause();
     app.publish(&many()).await;
     tokio::time::resume();
@@ -60,8 +60,9 @@ async fn documents_of_ten_thousand_posts_take_few_calls_of_the_table() {
         app.recorder.measure();
     };
     app.recorder.measure();
-    // At most one call for the publication, plus two for the list of all posts, one for a page of
-    // the blog or the texts, or three for a post.
+    // A document takes at most one call for the publication, and a few more calls for its content.
+    // The list of all posts takes two calls, a page of the blog or the texts take one call, and a
+    // post takes three calls.
     for (path, max) in [
         ("/api/v1/blog-posts", 3),
         ("/feed.xml", 3),

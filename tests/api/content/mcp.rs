@@ -1,4 +1,4 @@
-//! The MCP endpoint, for clients of the newest and of earlier revisions.
+//! The MCP endpoint, for clients of the newest revision and of earlier revisions.
 
 use axum::body::Body;
 use content_functions::get_document;
@@ -29,8 +29,8 @@ pub(super) fn request(method: &str, params: &Value) -> String {
     json!({ "jsonrpc": "2.0", "id": "one", "method": method, "params": params }).to_string()
 }
 
-/// A valid request of the newest revision; `name` is a tool's name or a resource's URI, and `None`
-/// for other methods.
+/// Sends a valid request of the newest revision. `name` is the name of a tool or the URI of a
+/// resource. `None` for other methods.
 pub(super) async fn modern(app: &TestApp, method: &str, name: Option<&str>, given: Value) -> Answer {
     let mut headers = vec![("mcp-protocol-version", STATELESS), ("mcp-method", method)];
     headers.extend(name.map(|name| ("mcp-name", name)));
@@ -123,7 +123,7 @@ async fn a_tool_that_fails_advises_the_model_and_a_misused_one_is_refused() {
     }
 }
 
-/// A request's headers and body; the error's status and code.
+/// The headers and the body of a request, with the status and the error code of the response.
 type Case<'a> = (&'a [(&'a str, &'a str)], &'a str, u16, i64);
 
 #[tokio::test]

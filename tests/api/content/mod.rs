@@ -1,4 +1,4 @@
-//! The public content: publishing, and reading over HTTP by visitors, caches and agents.
+//! How the public content is published, and how visitors, caches and agents read it over HTTP.
 
 mod a2a;
 mod bucket;
@@ -29,7 +29,7 @@ fn content() -> Content {
     sample(Some("https://example.com"))
 }
 
-/// Whether a document's route declares its media type; objects have none.
+/// Whether a document's route declares its media type. Routes of objects declare no media type.
 fn is_declared(path: &str, media_type: &str) -> bool {
     let bare = media_type.split(';').next().unwrap();
     let matching = routes().iter().filter(|route| route.matches(path));

@@ -1,4 +1,5 @@
-//! Lists that are too long for one response: the blog's pages, and the API's list of posts.
+//! Lists that are too long for one response, which are the pages of the blog and the API's list of
+//! posts.
 
 use std::collections::BTreeSet;
 
@@ -8,19 +9,19 @@ use support::{Answer, TestApp};
 
 use super::publications::long_blog;
 
-/// The slugs of the posts linked from a page of the blog.
+/// The slugs of the posts to which a page of the blog links.
 fn slugs(page: &Answer) -> Vec<String> {
     let links = page.text().split("href=\"https://site.example/blog/").skip(1);
     links.map(|rest| rest.split('"').next().unwrap().to_owned()).collect()
 }
 
-/// The URL of a relation in a page's head; `None` if there is none.
+/// The URL of a relation in the head of a page. `None` if the head does not contain the relation.
 fn related(page: &Answer, relation: &str) -> Option<String> {
     let (_, rest) = page.text().split_once(&format!("<link rel=\"{relation}\" href=\""))?;
     Some(rest.split('"').next().unwrap().to_owned())
 }
 
-/// The slugs on each page of the blog, starting at the first.
+/// The slugs on each page of the blog, from the first page on.
 async fn followed(app: &TestApp) -> Vec<Vec<String>> {
     let (mut pages, mut next) = (Vec::new(), Some("/blog".to_owned()));
     while let Some(path) = next {
@@ -42,7 +43,7 @@ async fn the_pages_of_a_long_blog_have_every_post_once() {
     let pages = followed(&app).await;
     assert_eq!((pages.len(), pages[0].len(), pages.concat()), (20, 50, expected.clone()));
 
-    // Posts with a future date are on no page and leave no gaps.
+    // Posts with a future date appear on no page, and they leave no gaps on the pages.
     for post in &mut content.blog_posts[..333] {
         post.published_at = (app.now() + SignedDuration::from_hours(1)).strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
     }
@@ -77,8 +78,8 @@ async fn a_page_of_the_blog_is_a_document_like_others() {
     assert_eq!(app.anonymous().get("/feed.xml?page=3").await.text(), feed.text(), "only the blog has pages");
 }
 
-/// Caches treat every form of a query as different, so a form that no link uses must not cost
-/// reads.
+/// Caches treat every form of a query as different. A form that no link uses must therefore not
+/// cause reads.
 #[tokio::test]
 async fn another_form_of_a_number_leads_to_the_path_without_a_query() {
     let app = TestApp::start().await;
@@ -130,7 +131,7 @@ async fn a_list_that_is_too_long_leads_to_its_rest() {
     let app = TestApp::start_unobserved().await;
     let mut content = long_blog(3000);
     content.blog_posts.iter_mut().for_each(|post| post.title = "long ".repeat(600));
-    // Writing nine megabytes in a test takes longer than a call to the table may.
+    // In a test, writing nine megabytes takes longer than the timeout of a call to the table.
     tokio::time::pause();
     app.publish(&content).await;
     tokio::time::resume();

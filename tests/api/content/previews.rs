@@ -6,7 +6,7 @@ use super::images::{Site, png};
 
 const SITE: &str = "https://site.example";
 
-/// A page's property; `None` if it is missing.
+/// A property in the head of a page. `None` if the head does not contain the property.
 fn property<'a>(html: &'a str, name: &str) -> Option<&'a str> {
     let start = format!("<meta property=\"{name}\" content=\"");
     let rest = html.split_once(&start)?.1;

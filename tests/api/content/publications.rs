@@ -1,4 +1,4 @@
-//! Publications: their writes, public posts, and rollbacks.
+//! Publications, with tests about writing them, the posts that are public, and rollbacks.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub(super) async fn text(app: &TestApp, path: &str) -> String {
     answer.text().to_owned()
 }
 
-/// The sample with another post, due in an hour.
+/// The sample content with an additional post, which becomes public in an hour.
 pub(super) fn with_later_post(app: &TestApp) -> Content {
     let mut content = sample(None);
     let time = app.now() + SignedDuration::from_hours(1);
@@ -35,7 +35,7 @@ pub(super) fn with_later_post(app: &TestApp) -> Content {
     content
 }
 
-/// A blog of this many posts, each with its own text.
+/// A blog of this many posts, each with a different text.
 pub(super) fn long_blog(count: usize) -> Content {
     let mut content = sample(None);
     let post = content.blog_posts[0].clone();
@@ -137,7 +137,8 @@ async fn a_rollback_shows_the_publication_before_with_all_its_texts() {
     assert!(text(&app, "/blog/hello").await.contains("A mistake."));
     assert_eq!(app.app.store.roll_back(Some(7), app.now()).await.unwrap(), None);
 
-    // After a rollback, the next publication follows the one that the rollback shows.
+    // After a rollback, the next publication gets the number after the publication that the
+    // rollback shows.
     app.app.store.roll_back(Some(1), app.now()).await.unwrap();
     changed.texts.insert("hello".to_owned(), "Right.".to_owned());
     app.publish(&changed).await;
@@ -164,7 +165,7 @@ async fn five_publications_are_kept_and_the_rest_is_deleted() {
     assert!(text(&app, "/blog/post-0.md").await.ends_with("Version 5.\n"));
     assert_eq!(app.app.store.roll_back(Some(4), app.now()).await.unwrap(), None);
 
-    // The publication being shown is kept, although it is the oldest.
+    // The publication that is being shown is kept, although it is the oldest publication.
     app.publish(&long_blog(2)).await;
     let kept = numbers(app.app.store.publications().await.unwrap());
     assert_eq!(kept, [(10, true), (9, false), (8, false), (7, false), (5, false)]);

@@ -1,5 +1,5 @@
-//! Operations outside the other areas: the greeting, operations that SDKs expect of any
-//! installation, and the alias `latest` of the version.
+//! Operations that belong to no other area, which are the greeting, the operations that SDKs expect
+//! from any installation, and the alias `latest` of the version.
 
 mod analytics_events_batch;
 mod component_versions;

@@ -1,4 +1,5 @@
-//! `GET /api/v1/payments/products/{customer_type}/{customer_id}`; `payments_billing` tests access.
+//! `GET /api/v1/payments/products/{customer_type}/{customer_id}`. The tests in `payments_billing`
+//! cover access.
 
 use serde_json::json;
 use support::TestApp;

@@ -1,4 +1,5 @@
-//! The greeting, versions, features, URLs and allowed methods; the errors page, and the console.
+//! The greeting, the versions, the features, the URLs, the allowed methods, the errors page and the
+//! console.
 
 use api::content::Problem;
 use errors::KnownError;
@@ -86,7 +87,7 @@ async fn a_path_allows_the_methods_of_the_best_matching_operation() {
     assert_eq!((answer.status(), answer.header("allow")), (405, Some("DELETE, GET, HEAD, PATCH")));
 }
 
-/// Pages as in a deployment; a gateway has its own page at the root.
+/// The pages are the pages of a deployment. A gateway has a different page at the root.
 #[tokio::test]
 async fn every_error_links_to_an_existing_page() {
     let app = TestApp::start().await;
@@ -134,8 +135,8 @@ async fn the_console_of_a_deployment_has_no_data_and_calls_its_own_origin() {
     for path in ["/console/assets/1/nothing.js", "/api/v1/console", "/api/v1/nothing"] {
         assert_eq!(send("GET", path, &[], "").await.0.status, 404, "{path}");
     }
-    // Only a gateway gives out a project's keys, and only to callers with its page key or console
-    // token.
+    // Only a gateway returns a project's keys, and only to callers who have its page key or its
+    // console token.
     let (_, answer) = send("GET", "/console/session", &[], "").await;
     assert!(!answer.contains("super_secret"));
 }

@@ -1,14 +1,14 @@
-//! Emails to more users than fit into one transaction.
+//! Emails to more users than a transaction can contain.
 
 use serde_json::{Value, json};
 use support::{InjectedError, TestApp};
 
 use super::{OUTBOX, SEND};
 
-/// More users than fit into one transaction of at most 100 writes.
+/// This is more than the 100 writes of a transaction.
 const MANY: usize = 130;
 
-/// Creates users without passwords; returns their ids and addresses.
+/// Creates users without passwords, and returns their ids and addresses.
 async fn users(app: &TestApp, count: usize) -> Vec<(String, String)> {
     let ids = app.users(count).await.into_iter().enumerate();
     ids.map(|(number, id)| (id, format!("user{number}@example.com"))).collect()
@@ -68,7 +68,7 @@ async fn an_email_to_all_users_is_accepted_atomically() {
     assert_each_has_one(&app, &users).await;
 }
 
-// On a paused clock, waits between attempts take no time.
+// The clock is paused, so the waits between attempts take no time.
 #[tokio::test(start_paused = true)]
 async fn a_broadcast_resumes_after_any_failure_without_gaps_or_repeats() {
     for fault in [InjectedError::NotMade, InjectedError::AnswerLost] {

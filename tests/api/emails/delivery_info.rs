@@ -16,7 +16,7 @@ async fn info(app: &TestApp) -> Value {
     answer.json()
 }
 
-/// The emails sent in the last hour, day, week and month.
+/// The emails that were sent in the last hour, day, week and month.
 async fn sent(app: &TestApp) -> [u64; 4] {
     let info = info(app).await;
     ["hour", "day", "week", "month"].map(|window| info["stats"][window]["sent"].as_u64().unwrap())
@@ -28,8 +28,8 @@ async fn send(app: &TestApp, email: &str) {
     app.send_emails().await;
 }
 
-/// Reports an event of this kind about every sent email, twice each, because the email service may
-/// repeat reports.
+/// Reports an event of this kind twice for every sent email, because the email service may repeat
+/// reports.
 async fn report(app: &TestApp, kind: ReportKind) {
     let list = app.server().get("/api/v1/emails/outbox").await.json();
     for item in list["items"].as_array().unwrap() {
@@ -53,7 +53,7 @@ async fn a_project_that_has_sent_nothing_has_the_base_rate() {
     let capacity = &info["capacity"];
     assert_eq!((&capacity["penalty_factor"], &capacity["boost_multiplier"]), (&json!(1.0), &json!(1.0)));
     assert_eq!((&capacity["is_boost_active"], &capacity["boost_expires_at"]), (&json!(false), &Value::Null));
-    // If the deployment has no quota, the rate is not a limit.
+    // Without a quota for emails, the deployment does not limit the rate.
     let limited = TestApp::start_sending(200).await;
     assert_eq!((&capacity["is_limited"], &self::info(&limited).await["capacity"]["is_limited"]), (&json!(false), &json!(true)));
 }
@@ -111,7 +111,7 @@ async fn an_email_whose_outcome_cannot_be_stored_is_not_counted() {
     let app = TestApp::start().await;
     let body = json!({ "email": "ada@example.com", "callback_url": "http://localhost:3000/x" });
     app.client().post("/api/v1/auth/otp/send-sign-in-code", body).await;
-    // Rendering takes three writes and claiming one, so the fifth write is the outcome.
+    // Rendering takes three writes and claiming takes one write, so the fifth write is the outcome.
     app.recorder.fail_write(4, "AccessDeniedException");
     app.send_emails().await;
     assert_eq!(sent(&app).await, [0; 4]);
@@ -131,12 +131,13 @@ async fn delivery_figures_require_server_access_to_the_project() {
     assert_eq!(sent(&app).await, [1; 4]);
 }
 
-/// Workers record the outcomes of several emails at once, even from different minutes.
+/// Workers record the outcomes of several emails together, even if the emails were sent in
+/// different minutes.
 #[tokio::test]
 async fn outcomes_of_several_minutes_are_counted_in_one_write() {
     let app = TestApp::start().await;
-    // An hour's counts are spread over `COUNT_SHARDS` items. With one more email than items, at
-    // least two emails share one.
+    // The counts of an hour are spread over `COUNT_SHARDS` items. If there is one more email than
+    // items, at least two emails share an item.
     let emails = usize::from(store::outbox::delivery::COUNT_SHARDS) + 1;
     for number in 0..emails {
         send(&app, &format!("person{number}@example.com")).await;

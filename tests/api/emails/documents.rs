@@ -35,13 +35,14 @@ pub(crate) async fn update(app: &TestApp, kind: &str, id: &str, body: Value) -> 
     answer.json()
 }
 
-/// The source of a document of this kind, with the body inside this element.
+/// The source of a document of this kind. The element contains the body.
 fn source(kind: &str, element: &str) -> String {
     let body = if kind == "themes" { "{{ content }}" } else { "{{ user.display_name }}" };
     format!("<{element}>{body}</{element}>")
 }
 
-/// Deletes a theme even if the project has selected it, which a push of the configuration can do.
+/// Deletes a theme even if the project has selected it. A push of the configuration can also do
+/// this.
 pub(super) async fn lose_theme(app: &TestApp, theme: &str) {
     let (store, id) = (&app.app.store, DocumentId::parse(theme).unwrap());
     assert!(store.delete_mail_document(app.project_id(), DocumentKind::Theme, id, true).await.unwrap());
@@ -108,7 +109,7 @@ async fn a_template_and_a_draft_keep_every_field() {
     }
 }
 
-/// Published SDKs allow a listed template or draft without `theme_id`, but not with `null`.
+/// Published SDKs accept a listed template or draft without `theme_id`, but not with `null`.
 #[tokio::test]
 async fn lists_leave_out_the_theme_of_the_project() {
     let app = TestApp::start_unobserved().await;

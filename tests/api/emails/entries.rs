@@ -1,4 +1,5 @@
-//! Entries of the outbox as they are stored: how large they are, and what earlier versions wrote.
+//! The entries of the outbox as they are stored, with tests about their size and about the forms
+//! that earlier versions wrote.
 
 use flows::email::sealed;
 use model::outbox::codes;
@@ -11,14 +12,15 @@ use super::{OUTBOX, read};
 
 const SEND: &str = "/api/v1/auth/otp/send-sign-in-code";
 
-/// Requests a sign-in code; returns the id of its entry.
+/// Requests a sign-in code, and returns the id of its entry.
 async fn asked(app: &TestApp, email: &str, callback: &str) -> String {
     let body = json!({ "email": email, "callback_url": callback });
     assert_eq!(app.client().post(SEND, body).await.status(), 200);
     app.server().get(OUTBOX).await.json()["items"][0]["id"].as_str().unwrap().to_owned()
 }
 
-/// A longer entry costs two units more with each change, and three or four in a transaction.
+/// If an entry were longer, each change would cost two more units. In a transaction, it would cost
+/// three to four more units.
 #[tokio::test]
 async fn an_email_with_a_code_stays_below_a_kilobyte() {
     let app = TestApp::start().await;
@@ -27,14 +29,14 @@ async fn an_email_with_a_code_stays_below_a_kilobyte() {
     app.send_emails().await;
     let calls = app.recorder.take_traced();
     let of_entry = calls.iter().filter(|call| call.items.iter().any(|((_, sk), _)| sk == "ENTRY"));
-    // One unit for the entry, one for the list and two for its place in the queues. The outcome is
-    // written with a counter, and the entry leaves the queues.
+    // The entry costs one unit, the list costs one unit, and the entry's place in the queues costs
+    // two units. The outcome is written with a counter, and the entry leaves the queues.
     let units: Vec<_> = of_entry.filter(|call| support::is_write(&call.operation)).map(|call| call.units).collect();
     assert_eq!(units, [4.0, 4.0, 4.0, 6.0]);
 }
 
-/// Stores an entry as version 0.1.0 did: with its id, with values that are left out now, with
-/// complete masks, and with whole links sealed as text.
+/// Rewrites an entry as version 0.1.0 stored it. This version stored the entry's id, values that
+/// are now omitted, complete masks, and whole links sealed as text.
 async fn make_older(app: &TestApp, id: &str) {
     let (project, email) = (app.project_id(), EmailId::parse(id).unwrap());
     let row = app.app.store.outbox_entry(project, email).await.unwrap().unwrap();

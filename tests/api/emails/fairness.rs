@@ -1,4 +1,4 @@
-//! One project's work does not delay the work of others.
+//! The work of one project does not delay the work of other projects.
 
 use model::email::category::Category;
 use model::outbox::{CreatedWith, NewEntry, OutboxEntry, Recipients, Source};
@@ -29,7 +29,7 @@ async fn urgent(app: &TestApp, project: &ProjectId, count: usize) {
     app.advance(jiff::SignedDuration::from_millis(1));
 }
 
-/// The number of calls until `wanted`'s work is found.
+/// The number of calls until the work of `wanted` is found.
 async fn calls(app: &TestApp, busy: &[ProjectId], wanted: &ProjectId, searched: &mut SearchProgress) -> usize {
     for call in 1..=100 {
         let due = app.app.store.due_beside(busy, app.now(), 5, searched).await.unwrap();
@@ -49,8 +49,8 @@ async fn work_is_found_behind_that_of_another_project() {
     urgent(&app, &other, 1).await;
     let due = app.app.store.due_beside(&[], app.now(), 5, &mut SearchProgress::default()).await.unwrap();
     assert_eq!((due.len(), due.iter().all(|due| *due.project() == first)), (20, true), "five of each partition");
-    // Each call searches five more of a partition's fifty or so keys, and then the search starts
-    // over.
+    // Each call searches five more keys of a partition, which has about fifty keys. After the last
+    // key, the search starts again at the first key.
     let mut searched = SearchProgress::default();
     for _ in 0..3 {
         assert!((2..=20).contains(&calls(&app, &[], &other, &mut searched).await));
@@ -65,7 +65,7 @@ async fn work_is_found_behind_that_of_another_project() {
 async fn a_search_behind_much_work_continues_in_the_next_call() {
     let app = TestApp::start().await;
     let (first, other) = (app.project_id().clone(), app.another_project().await.project_id);
-    // There are more than a thousand in each of the four partitions.
+    // Each of the four partitions contains more than a thousand entries.
     urgent(&app, &first, 5200).await;
     urgent(&app, &other, 1).await;
     let mut searched = SearchProgress::default();

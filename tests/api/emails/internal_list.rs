@@ -59,7 +59,7 @@ async fn the_list_has_no_codes_and_at_most_a_hundred_emails() {
 #[tokio::test]
 async fn a_hundred_large_emails_are_all_listed() {
     let app = TestApp::start().await;
-    // An email to many users would start out as a broadcast.
+    // An email to more users would start as a broadcast.
     for users in app.users(100).await.chunks(20) {
         let body = json!({ "user_ids": users, "subject": "Large", "html": "<p>large</p>".repeat(8_000) });
         assert_eq!(app.server().post(super::SEND, body).await.status(), 200);
@@ -67,7 +67,7 @@ async fn a_hundred_large_emails_are_all_listed() {
     let all = listed(&app).await;
     let recipients: BTreeSet<&str> = all.iter().map(|email| email["to"][0].as_str().unwrap()).collect();
     assert_eq!((all.len(), recipients.len()), (100, 100));
-    // The figures of the dashboard are about the same emails.
+    // The figures of the dashboard cover the same emails.
     let metrics = app.admin().get("/api/v1/internal/metrics").await.json();
     assert_eq!(metrics["email_overview"]["emails_by_status"], json!({ "preparing": 100 }), "{metrics}");
 }

@@ -1,4 +1,5 @@
-//! Emails: templates, sending, the outbox, reports by the email service, and preferences of users.
+//! Emails, with tests about templates, sending, the outbox, reports by the email service, and
+//! preferences of users.
 
 mod broadcasts;
 mod builtin_mails;
@@ -45,7 +46,8 @@ pub(crate) const SEND: &str = "/api/v1/emails/send-email";
 pub(crate) const OUTBOX: &str = "/api/v1/emails/outbox";
 pub(crate) const HOUR: Millis = 3_600_000;
 
-/// Sends `<p>Hello</p>` to a user, with these fields added or replaced; returns the entry.
+/// Sends `<p>Hello</p>` to a user, and returns the entry. `fields` are added to the request or
+/// replace its fields.
 pub(crate) async fn send(app: &TestApp, to: &SignedInUser, fields: Value) -> Value {
     let mut body = json!({ "user_ids": [to.user_id], "subject": "Greetings", "html": "<p>Hello</p>" });
     body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
@@ -71,8 +73,8 @@ pub(crate) async fn read(app: &TestApp, id: &str) -> Value {
     answer.json()
 }
 
-/// Changes an entry with a rule of the model, as a worker does. The rule returns `None` if it does
-/// not apply in the entry's state.
+/// Changes an entry by a rule of the model, as a worker does. `None` if the rule does not apply to
+/// the entry's state.
 pub(crate) async fn work(app: &TestApp, id: &str, rule: impl FnOnce(OutboxEntry) -> Option<OutboxEntry>) {
     let id = EmailId::parse(id).unwrap();
     let row = app.app.store.outbox_entry(app.project_id(), id).await.unwrap().unwrap();
@@ -80,7 +82,7 @@ pub(crate) async fn work(app: &TestApp, id: &str, rule: impl FnOnce(OutboxEntry)
     app.app.store.move_outbox_entry(OutboxMove::new(row, entry)).await.unwrap();
 }
 
-/// Sends an email to a user, and moves its entry to this status; returns its id.
+/// Sends an email to a user, moves the email's entry to this status, and returns the entry's id.
 pub(crate) async fn entry_in(app: &TestApp, to: &SignedInUser, status: Status) -> String {
     let later = json!({ "scheduled_at_millis": app.now().as_millisecond() + HOUR });
     let fields = match status {
@@ -105,7 +107,7 @@ pub(crate) async fn entry_in(app: &TestApp, to: &SignedInUser, status: Status) -
     id
 }
 
-/// A service, a user, and the id of an email to that user with an entry in this status.
+/// A service, a user, and the id of an email to the user. The email's entry has this status.
 pub(crate) async fn with_entry(status: Status) -> (TestApp, SignedInUser, String) {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
@@ -118,8 +120,8 @@ async fn update(app: &TestApp, id: &str, patch: Value) {
     assert_eq!(answer.status(), 200, "{}", answer.text());
 }
 
-/// Moves an entry from `preparing` through the next states, up to `server-error`, to this status;
-/// `None` if it starts in another state.
+/// Moves an entry from `preparing` through the following states to this status. The status may be
+/// `server-error` at most. `None` if the entry starts in another state.
 fn sending(app: &TestApp, entry: OutboxEntry, status: Status) -> Option<OutboxEntry> {
     let now = app.now();
     let mail = ("Greetings".to_owned(), Some("<p>Hello</p>".to_owned()), Some("Hello".to_owned()));
@@ -135,7 +137,7 @@ fn sending(app: &TestApp, entry: OutboxEntry, status: Status) -> Option<OutboxEn
     sending.finish_sending(Uuid::nil(), Outcome::Final(failure), 0.0, now)
 }
 
-/// Applies a later report about a sent email; `None` if the entry's state does not allow the
+/// Applies a later report about a sent email. `None` if the entry's state does not permit the
 /// report.
 fn after_delivery(app: &TestApp, entry: OutboxEntry, status: Status) -> Option<OutboxEntry> {
     let kind = match status {

@@ -1,5 +1,5 @@
-//! An email's bodies are erased a day after it reaches a final state; the rest of its entry is
-//! kept.
+//! The bodies of an email are erased a day after the email reaches a final state. All other parts
+//! of its entry are kept.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ use wire::id::EmailId;
 
 use super::{OUTBOX, entry_in, path, read, send, with_entry};
 
-/// The item with an email's bodies, if any.
+/// The item that contains an email's bodies, if any.
 fn body(app: &TestApp, id: &str) -> Option<Value> {
     app.table().remove(&(format!("M#{}#{id}", app.project_id()), "BODY".to_owned()))
 }
@@ -89,8 +89,8 @@ async fn a_cancelled_email_keeps_its_bodies_for_a_day() {
 #[tokio::test]
 async fn expired_bodies_are_deleted_without_side_effects() {
     let app = TestApp::start().await;
-    // `sweep_ttl` uses the machine's clock, not the test's, so the test's clock is set back ten
-    // years.
+    // `sweep_ttl` uses the machine's clock instead of the test's clock, so the test's clock is set
+    // back ten years.
     app.advance(SignedDuration::from_hours(-10 * 365 * 24));
     let ada = app.sign_up("ada@example.com").await;
     let (sent, waiting) = (entry_in(&app, &ada, Status::Sent).await, entry_in(&app, &ada, Status::Scheduled).await);
@@ -100,7 +100,8 @@ async fn expired_bodies_are_deleted_without_side_effects() {
     let entry = read(&app, &sent).await;
     assert_eq!((&entry["html"], &entry["subject"], &entry["status"]), (&Value::Null, &json!("Greetings"), &json!("sent")));
     assert_eq!(listed(&app, &sent).await, entry);
-    // By the machine's clock, the bodies of the waiting email have expired too.
+    // According to the machine's clock, the bodies of the email that is still waiting have also
+    // expired.
     app.advance(SignedDuration::from_hours(1));
     let mail = app.last_mail(&ada.email).await.0;
     assert_eq!(read(&app, &waiting).await["status"], "sent");
@@ -202,7 +203,8 @@ async fn a_worker_that_was_overtaken_does_not_replace_bodies() {
     assert_eq!(read(&app, &id).await["html"], "current");
 }
 
-/// An earlier version's entry contains its bodies until the email is sent, skipped or given up.
+/// An entry of an earlier version contains the bodies until the email is sent, is skipped or has
+/// failed finally.
 #[tokio::test]
 async fn an_entry_that_contains_its_bodies_is_shown_and_sent() {
     let (app, ada, id) = with_entry(Status::Queued).await;

@@ -1,4 +1,5 @@
-//! Emails with codes, from request to recipient, and what may happen in between.
+//! Emails with codes on their way from the request to the recipient, and changes to the emails on
+//! this way.
 
 use std::pin::Pin;
 use std::sync::Mutex;
@@ -16,7 +17,7 @@ const HIDDEN: &str = "••••••";
 const OLD: &str = "a deployment secret for tests alone";
 const NEW: &str = "the deployment secret that comes after it";
 
-/// Requests a sign-in code; returns the id of its outbox entry.
+/// Requests a sign-in code, and returns the id of its outbox entry.
 async fn asked(app: &TestApp) -> String {
     let body = json!({ "email": "ada@example.com", "callback_url": "http://localhost:3000/x?a=1" });
     assert_eq!(app.client().post("/api/v1/auth/otp/send-sign-in-code", body).await.status(), 200);
@@ -79,7 +80,8 @@ async fn variables_written_by_a_server_are_shown() {
     assert!(entry["html"].as_str().unwrap().contains("?code=2h7bkqm4x8r1tz6w0c5vjn9pd3yfgs2a7hekb4mq8xr1t ABCDEF"), "{entry}");
 }
 
-/// A mailer that temporarily rejects the first emails, and keeps the texts of all it receives.
+/// A mailer that temporarily rejects the first emails, and keeps the texts of all emails that it
+/// receives.
 struct UnwillingMailer {
     refusals: usize,
     texts: Mutex<Vec<String>>,
@@ -125,7 +127,7 @@ async fn codes_are_lost_with_a_new_secret_unless_they_are_resealed() {
         (&json!("server-error"), &json!("REJECTED"))
     );
     assert!(entry["server_error"].as_str().unwrap().contains("cannot be decrypted with this deployment's secret"), "{entry}");
-    // A deployment with the old secret can still send the email after an edit.
+    // A deployment that has the old secret can still send the email after an edit.
     patch(&app, &lost, json!({ "subject_source": "Again {{ variables.otp }}" })).await;
     assert_eq!(sign_in(&app, &app.last_mail("ada@example.com").await.code()).await, 200);
 

@@ -67,8 +67,8 @@ async fn the_status_filter_returns_matching_entries() {
         all.push((status, entry_in(&app, &ada, status).await));
     }
     for (status, _) in &all {
-        // Entries in transitional states have moved on by now, so the list is compared with each
-        // entry's state.
+        // Entries in transitional states have moved to other states in the meantime, so the list is
+        // compared with the current state of each entry.
         let listed = pages(&app.server(), &format!("status={}", status.name())).await.concat();
         let mut expected = Vec::new();
         for (_, id) in &all {
@@ -114,7 +114,8 @@ async fn pages_continue_across_months_including_empty_ones() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let mut created = Vec::new();
-    // Three emails in January, one in February, none in March, two in April, one in the next year.
+    // Three emails are from January, one is from February, two are from April, and one is from the
+    // next year.
     for days in [0, 0, 30, 20, 50, 1, 300] {
         app.advance(SignedDuration::from_hours(24 * days));
         created.push(send(&app, &ada, json!({})).await["id"].as_str().unwrap().to_owned());
@@ -164,7 +165,7 @@ async fn a_foreign_or_malformed_cursor_is_rejected() {
         let answer = app.server().get(&format!("{OUTBOX}?cursor={damaged}")).await;
         assert_eq!((answer.status(), answer.code().as_str()), (400, "INVALID_CURSOR"), "{damaged:?}");
     }
-    // A cursor of the session list is invalid here.
+    // A cursor of the session list is invalid in the list of emails.
     app.sign_in(&ada.email).await;
     let sessions = app.signed_in(&ada).get("/api/v1/auth/sessions?limit=1").await.json();
     let foreign = sessions["pagination"]["next_cursor"].as_str().unwrap();
@@ -196,7 +197,7 @@ async fn an_unreadable_entry_hides_no_other_and_stops_no_worker() {
         all.push(send(&app, &ada, json!({})).await["id"].as_str().unwrap().to_owned());
         app.advance(SignedDuration::from_millis(1));
     }
-    // Gives an entry an unknown state, as a later version could have written it.
+    // Gives an entry an unknown state, which a later version may have written.
     let store = &app.app.store;
     let update = UpdateItemInput::builder().table_name(store.table()).update_expression("SET d.stage = :stage");
     let key = |text: String| aws_sdk_dynamodb::types::AttributeValue::S(text);

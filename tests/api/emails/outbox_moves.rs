@@ -1,4 +1,5 @@
-//! `PATCH /api/v1/emails/outbox/{id}`: transitions of the seven editable states.
+//! `PATCH /api/v1/emails/outbox/{id}`, with tests about the transitions of the seven editable
+//! states.
 
 use model::outbox::status::Status;
 use serde_json::{Value, json};
@@ -56,7 +57,7 @@ async fn a_resumed_entry_returns_to_its_state() {
         app.server().patch(&path(&id), json!({ "is_paused": true })).await;
         let answer = app.server().patch(&path(&id), json!({ "is_paused": false })).await;
         let expected = match status {
-            // A worker processes such an entry from the start.
+            // A worker processes an entry in these states from the start.
             Status::Paused | Status::Rendering => "preparing",
             Status::Queued => "scheduled",
             status => status.name(),
@@ -114,7 +115,7 @@ async fn a_rescheduled_entry_leaves_the_queue() {
         |status| match status {
             Status::Rendering => "preparing",
             Status::Queued => "scheduled",
-            // Rescheduling does not clear a failure.
+            // Rescheduling an email does not remove its failure.
             status => status.name(),
         },
     )

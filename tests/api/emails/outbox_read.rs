@@ -1,4 +1,4 @@
-//! `GET /api/v1/emails/outbox/{id}`: the exact fields of every state.
+//! `GET /api/v1/emails/outbox/{id}`, with tests about the exact fields in every state.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ const RENDERED: &str = "started_rendering_at_millis rendered_at_millis subject h
     notification_category_id";
 const DELIVERED: &str = "started_sending_at_millis delivered_at_millis can_have_delivery_info";
 
-/// Each state's simple status, and its fields beyond the common ones.
+/// The simple status of each state, and the fields that not all states have.
 fn fields(status: Status) -> (&'static str, Vec<&'static str>) {
     match status {
         Status::Paused | Status::Preparing => ("in-progress", vec![]),

@@ -1,4 +1,4 @@
-//! `PATCH /api/v1/emails/outbox/{id}`: valid and invalid updates.
+//! `PATCH /api/v1/emails/outbox/{id}`, with valid and invalid updates.
 
 use model::outbox::status::Status;
 use serde_json::{Value, json};

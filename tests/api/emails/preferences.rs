@@ -1,4 +1,5 @@
-//! `/api/v1/emails/notification-preference/{user_id}`: a user's accepted email categories.
+//! `/api/v1/emails/notification-preference/{user_id}`, which contains the categories of emails that
+//! a user accepts.
 
 use serde_json::{Value, json};
 use support::{SignedInUser, TestApp};

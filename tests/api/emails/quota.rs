@@ -1,4 +1,4 @@
-//! How many emails a project may send, and in what order.
+//! The number of emails that a project may send, and the order in which they are sent.
 
 use jiff::SignedDuration;
 use model::email::Email;
@@ -51,8 +51,8 @@ async fn concurrent_workers_share_the_quota() {
     let (app, ada) = start(25).await;
     send_many(&app, &ada, 80).await;
     tokio::join!(app.send_emails(), app.send_emails(), app.send_emails());
-    // Each worker has returned its tokens for emails that another worker sent, so the next run can
-    // use them.
+    // Each worker has returned its tokens for emails that another worker has sent, so the next run
+    // can use these tokens.
     app.send_emails().await;
     assert_eq!(app.mails(&ada.email).await.len(), 25);
     app.advance(SignedDuration::from_hours(1));
@@ -94,7 +94,8 @@ async fn emails_are_sent_by_priority_category_and_due_time() {
 #[tokio::test]
 async fn a_project_without_quota_delays_no_other() {
     let app = TestApp::start_sending(3).await;
-    // More than twice as many as a worker prepares and sends in one step.
+    // The number is more than twice the number of emails that a worker prepares and sends in one
+    // step.
     let users = app.users(450).await;
     assert_eq!(app.server().post(SEND, json!({ "user_ids": users, "subject": "x", "html": "<p>x</p>" })).await.status(), 200);
     app.send_emails().await;
@@ -146,7 +147,7 @@ async fn ask_for_a_stranger(app: &TestApp, number: usize) {
     assert_eq!(app.client().post("/api/v1/auth/otp/send-sign-in-code", body).await.status(), 200);
 }
 
-/// How many emails the first `asked` strangers received.
+/// The number of emails received by the first `asked` strangers.
 async fn strangers(app: &TestApp, asked: usize) -> usize {
     app.send_emails().await;
     (0..asked).map(|number| app.sent_to(&format!("stranger{number}@example.com")).len()).sum()
@@ -162,19 +163,20 @@ async fn a_flood_of_codes_to_strangers_delays_no_known_recipient() {
     app.send_emails().await;
     let at_once = strangers(&app, 60).await;
     assert!((20..=25).contains(&at_once), "{at_once}: a quarter of the hourly quota, less ada's emails before her verification");
-    // A verified address gets its code immediately, although strangers have waited longer.
+    // A verified address gets its code immediately, although strangers have been waiting for
+    // longer.
     let reset = json!({ "email": ada.email, "callback_url": "http://localhost:3000/reset" });
     assert_eq!(app.client().post("/api/v1/auth/password/send-reset-code", reset).await.status(), 200);
     let before = app.mails(&ada.email).await.len();
     assert!(app.last_mail(&ada.email).await.0.text.contains("http://localhost:3000/reset"));
-    // The project's servers send immediately too, up to the project's hourly quota.
+    // The project's servers can also send immediately, up to the project's hourly quota.
     send_many(&app, &ada, 60).await;
     assert_eq!(app.mails(&ada.email).await.len() - before, 60);
     assert_eq!(strangers(&app, 60).await, at_once);
 }
 
-/// Signs up a user whose password is then locked after too many wrong ones, of which the service
-/// notifies the user by email.
+/// Signs up a user, and then sends so many wrong passwords that the account is closed to passwords.
+/// The service notifies the user by email that the account is closed to passwords.
 async fn close_password(app: &TestApp, email: &str, is_verified: bool) {
     let user = app.sign_up(email).await;
     if is_verified {
@@ -196,7 +198,7 @@ async fn notices_without_codes_to_unverified_addresses_use_the_share_of_stranger
     app.send_emails().await;
     assert_eq!(strangers(&app, 3).await, 1, "a quarter of the hourly quota");
     assert_eq!(app.mails("known@example.com").await.len(), 1);
-    // An edited notice still counts as the service's own email.
+    // An edited notice still counts as an email of the service.
     let queued = app.server().get(&format!("{OUTBOX}?status=queued")).await.json();
     let queued: Vec<&str> = queued["items"].as_array().unwrap().iter().map(|entry| entry["id"].as_str().unwrap()).collect();
     assert_eq!(queued.len(), 2);
@@ -207,7 +209,7 @@ async fn notices_without_codes_to_unverified_addresses_use_the_share_of_stranger
     assert_eq!((strangers(&app, 3).await, count(&app, "queued").await), (1, 2));
     app.advance(SignedDuration::from_mins(30));
     assert_eq!(strangers(&app, 3).await, 2);
-    // A server's emails to an unverified user use the whole quota.
+    // Emails that a server sends to an unverified user use the whole quota.
     let (app, ada) = start(4).await;
     send_many(&app, &ada, 5).await;
     assert_eq!(app.mails(&ada.email).await.len(), 4);
@@ -221,7 +223,8 @@ async fn a_queued_email_with_an_expired_code_is_dropped_without_using_quota() {
     }
     app.send_emails().await;
     assert_eq!(strangers(&app, 6).await, 1);
-    // Sign-in codes last ten minutes; the quota for strangers grows by one email every half hour.
+    // Sign-in codes are valid for ten minutes. The quota for strangers grows by only one email
+    // every half hour.
     app.advance(SignedDuration::from_mins(31));
     ask_for_a_stranger(&app, 6).await;
     app.send_emails().await;
@@ -233,7 +236,7 @@ async fn a_queued_email_with_an_expired_code_is_dropped_without_using_quota() {
     assert_eq!(count(&app, "queued").await, 0);
 }
 
-/// Sends an email to this many addresses by editing its recipients; returns its id.
+/// Sends an email to this many addresses by editing its recipients, and returns the email's id.
 async fn send_to_addresses(app: &TestApp, to: &SignedInUser, count: usize) -> String {
     let id = send(app, to, json!({})).await["id"].as_str().unwrap().to_owned();
     let emails: Vec<String> = (0..count).map(|number| format!("address{number}@example.com")).collect();
@@ -249,7 +252,7 @@ async fn an_email_takes_the_quota_of_all_its_recipients() {
         send_to_addresses(&app, &ada, 50).await;
     }
     app.send_emails().await;
-    // After the second email, the project owes forty tokens.
+    // After the second email, the project has a deficit of forty tokens.
     assert_eq!((count(&app, "sent").await, count(&app, "queued").await), (2, 1));
     app.advance(SignedDuration::from_mins(40));
     app.send_emails().await;
@@ -257,7 +260,7 @@ async fn an_email_takes_the_quota_of_all_its_recipients() {
     app.advance(SignedDuration::from_mins(2));
     app.send_emails().await;
     assert_eq!(count(&app, "queued").await, 0);
-    // Each recipient takes a token, so none are returned for the last email.
+    // Each recipient costs a token, so no tokens are returned for the last email.
     app.advance(SignedDuration::from_hours(2));
     for _ in 0..2 {
         send_to_addresses(&app, &ada, 25).await;

@@ -1,5 +1,5 @@
-//! Updates of entries while a worker is running. The response always matches what arrives in the
-//! inbox.
+//! Emails are updated while a worker is running. The response to an update always matches the email
+//! that arrives in the inbox.
 
 use std::cell::Cell;
 
@@ -9,8 +9,8 @@ use support::{Answer, SignedInUser, TestApp};
 
 use super::{path, read, send};
 
-/// Updates an email at each step of its worker, and runs the worker at each step of the update.
-/// `check` gets each round's entry id and update response.
+/// Updates an email at each step of its worker, and runs the worker at each step of the update. In
+/// each round, `check` gets the entry's id and the response to the update.
 async fn race(app: &TestApp, to: &SignedInUser, patch: Value, check: impl AsyncFn(&str, &Answer)) {
     let server = app.server();
     for holds_worker in [true, false] {

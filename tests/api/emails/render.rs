@@ -7,7 +7,7 @@ use support::{Answer, TestApp};
 use super::OUTBOX;
 use super::documents::{create, lose_theme};
 
-/// Email sources in TSX, laid out in several ways.
+/// Email sources in TSX with several layouts.
 pub(super) const MODULES: [&str; 4] = [
     "import { Html } from 'x';\nexport function EmailTemplate() { return <Html/>; }",
     " import { Html } from 'x';\n export function EmailTemplate() { return <Html/>; }",
@@ -84,7 +84,7 @@ async fn a_preview_after_the_theme_of_its_template_is_deleted_is_as_the_email() 
     }
     assert_eq!(app.admin().delete(&format!("/api/v1/internal/email-themes/{theme}")).await.status(), 200);
 
-    // Built-in emails use the default theme; other emails are not sent.
+    // Built-in emails use the default theme. Other emails are not sent.
     let answer = render(&app, json!({ "template_id": builtin })).await;
     assert!(answer.json()["html"].as_str().unwrap().contains("Sent by"), "{}", answer.text());
     let answer = render(&app, json!({ "template_id": own })).await;
@@ -109,7 +109,7 @@ async fn a_render_error_is_reported_with_its_line() {
     }
 }
 
-/// Otherwise, recipients would get the source code.
+/// Otherwise, recipients would see the source code.
 #[tokio::test]
 async fn a_module_is_refused_however_it_is_laid_out() {
     let app = TestApp::start().await;

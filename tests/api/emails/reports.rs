@@ -1,4 +1,5 @@
-//! SES's reports about emails: events from EventBridge, and their effect on entries.
+//! The reports of SES about emails, and their effect on entries. The reports are events from
+//! EventBridge.
 
 use std::path::Path;
 
@@ -9,7 +10,7 @@ use workers::reports;
 
 use super::{attempt, entry_in, read, with_entry, work};
 
-/// An event from the repository, changed to report an attempt for an entry of this project.
+/// An event from the repository, changed to report on an attempt to send an entry of this project.
 async fn event(app: &TestApp, name: &str, id: &str) -> Value {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../events/workers/mail-reports-{name}.json"));
     let mut event: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
@@ -176,7 +177,8 @@ async fn other_messages_are_ignored() {
     for event in [other_kind, foreign, damaged, json!({}), json!(null), json!({ "source": "aws.events", "detail": {} })] {
         assert_eq!(reports::read(&event), None, "{event}");
     }
-    // One report names an unknown entry, the other names a project that the entry is not in.
+    // One report names an unknown entry. The other report names a project to which the entry does
+    // not belong.
     let mut nobody = good.clone();
     nobody["detail"]["mail"]["tags"]["gatelet-entry"] = json!(["3b1f5a52-8f0e-4b57-9d2c-7c8d9e0f1a2b"]);
     assert!(!take(&app, &nobody).await);

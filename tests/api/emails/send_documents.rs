@@ -1,4 +1,4 @@
-//! `POST /api/v1/emails/send-email`: templates and drafts, with themes.
+//! `POST /api/v1/emails/send-email`, with templates, drafts and themes.
 
 use model::document::DocumentKind;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use super::documents::{DEFAULT_THEME, SIGN_IN, create, lose_theme, read, update}
 use super::render::MODULES;
 use super::{OUTBOX, SEND, send};
 
-/// Sends a template or draft to a user; returns the entry.
+/// Sends a template or draft to a user, and returns the entry.
 async fn send_document(app: &TestApp, to: &support::SignedInUser, fields: Value) -> Value {
     let mut body = json!({ "html": null, "subject": null });
     body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
@@ -170,7 +170,7 @@ async fn deleting_the_theme_of_a_built_in_email_locks_nobody_out() {
     assert!(!mail.0.html.contains("<u>") && !mail.code().is_empty(), "{}", mail.0.html);
 }
 
-/// Writes a module into a document, as an earlier version allowed.
+/// Writes a module into a document. An earlier version permitted this.
 async fn store_module(app: &TestApp, kind: DocumentKind, id: &str, module: &str) {
     let (store, project) = (&app.app.store, app.project_id());
     let mut row = store.mail_document(project, kind, DocumentId::parse(id).unwrap()).await.unwrap().unwrap();

@@ -25,7 +25,7 @@ async fn test(app: &TestApp, config: &Value) -> Answer {
     app.admin().post(PATH, json!({ "recipient_email": "ada@example.com", "email_config": config })).await
 }
 
-/// Sends a test email that must fail; returns the error message.
+/// Sends a test email that must fail, and returns the error message.
 async fn failure(app: &TestApp, config: &Value) -> String {
     let answer = test(app, config).await;
     assert_eq!((answer.status(), &answer.json()["success"]), (200, &json!(false)), "{}", answer.text());
@@ -41,7 +41,7 @@ async fn a_test_email_goes_through_the_server_of_the_request() {
     for part in ["From: Notes <notes@example.org>", "To: ada@example.com", "Subject: Test email from ", "This is a test email"] {
         assert!(message.contains(part), "{part}: {message}");
     }
-    // The deployment sends nothing, and the project's settings are unchanged.
+    // The deployment sends no emails, and the project's settings are unchanged.
     assert!(app.mails("ada@example.com").await.is_empty());
     let settings = app.admin().get("/api/v1/internal/projects/current").await.json();
     assert_eq!(settings["config"]["email_config"]["type"], "shared");
@@ -95,7 +95,7 @@ async fn the_placeholder_is_the_password_of_the_same_server_only() {
         assert!(answer.text().contains("body.email_config.password"), "{}", answer.text());
     }
     assert!(elsewhere.commands().is_empty());
-    // The stored password belongs to this project; others cannot use it.
+    // The stored password belongs to this project, so other projects cannot use it.
     let other = app.another_project().await;
     let body = json!({ "recipient_email": "ada@example.com", "email_config": hidden });
     assert_eq!(app.admin_of(&other).post(PATH, body).await.code(), "SCHEMA_ERROR");

@@ -1,4 +1,4 @@
-//! Sender addresses of projects without their own mail server.
+//! Sender addresses of projects that have not configured a mail server.
 
 use serde_json::{Value, json};
 use support::{Snapshot, TestApp};
@@ -10,8 +10,8 @@ fn sender(address: &str) -> Value {
     json!({ "type": "standard", "sender_name": "Notes", "sender_email": address })
 }
 
-/// A table from before the deployment restricted sender addresses. Its project sends from
-/// `address`.
+/// A snapshot of a table that was written before the deployment restricted sender addresses. The
+/// project in the snapshot sends from `address`.
 async fn before(address: &str) -> Snapshot {
     let app = TestApp::start().await;
     app.configure(json!({ "config": { "email_config": sender(address) } })).await;
@@ -69,7 +69,7 @@ async fn an_old_sender_is_replaced_and_does_not_block_other_settings() {
     app.configure(json!({ "config": { "email_config": sender("notes@example.org"), "magic_link_enabled": false } })).await;
     let answer = app.admin().patch(CURRENT, json!({ "config": { "email_config": sender("other@example.org") } })).await;
     assert_eq!(answer.status(), 400, "{}", answer.text());
-    // Once the operator allows the address, it is used again.
+    // Once the operator permits the address, it is used again.
     let app = TestApp::start_sending_from(&snapshot, "example.org").await;
     assert_eq!(from(&app, "ada@example.com").await, "\"Notes\" <notes@example.org>");
 }

@@ -1,4 +1,4 @@
-//! `PATCH /api/v1/internal/email-templates/{id}`: only templates that can be rendered are stored.
+//! `PATCH /api/v1/internal/email-templates/{id}`, which stores only templates that can be rendered.
 
 use model::document::{DocumentKind, MailDocument};
 use model::project::config::Level;
@@ -53,7 +53,7 @@ async fn new_html_of_a_built_in_template_replaces_its_text_too() {
     assert_eq!(app.client().post("/api/v1/auth/otp/send-sign-in-code", body).await.status(), 200);
     let mail = app.last_mail("ada@example.com").await;
     assert!(mail.0.text.starts_with("Ihr Code: ") && !mail.0.text.contains("Sign in to"), "{}", mail.0.text);
-    // The project's own text is kept.
+    // A text that the project has written is kept.
     let own = json!("Code: {{ variables.otp }}");
     assert_eq!(text(json!({ "text_source": own, "html_source": "<p>x</p>" })).await, own);
     assert_eq!(text(json!({ "html_source": "<p>y</p>" })).await, own);

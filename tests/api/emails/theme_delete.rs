@@ -1,4 +1,5 @@
-//! `DELETE /api/v1/internal/email-themes/{id}`: the project's current theme is not deleted.
+//! `DELETE /api/v1/internal/email-themes/{id}`, which does not delete the theme that the project
+//! has selected.
 
 use serde_json::{Value, json};
 use support::{Answer, TestApp};

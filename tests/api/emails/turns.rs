@@ -1,4 +1,5 @@
-//! Batches of the table's stream that wake the outbox worker, and the turn that it then takes.
+//! Batches of the table's stream that wake the outbox worker, and the turns that the worker then
+//! takes.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -9,8 +10,8 @@ use workers::outbox::drain_in_turn;
 use super::{path, send};
 use crate::webhooks::ENDPOINTS;
 
-/// The events of all changes since the last call. A gateway has them only for projects with
-/// endpoints.
+/// The events of all changes since the last call. A gateway records the events only for projects
+/// with webhook endpoints.
 async fn events(app: &TestApp) -> Vec<Value> {
     let mut events = Vec::new();
     while let Some(batch) = app.changes().await {
@@ -20,13 +21,14 @@ async fn events(app: &TestApp) -> Vec<Value> {
     events
 }
 
-/// Whether changes since the last call wake the outbox worker.
+/// Whether the changes since the last call wake the outbox worker.
 async fn wakes(app: &TestApp) -> bool {
     let now = app.now();
     events(app).await.iter().any(|event| is_in(event, now))
 }
 
-/// Runs the worker woken by the stream; returns how many entries it advanced.
+/// Runs the worker that the stream has woken, and returns the number of entries that the worker
+/// advanced.
 async fn woken(app: &TestApp) -> usize {
     drain_in_turn(&app.app, &app.inbox, app.now() + SignedDuration::from_mins(1)).await.unwrap()
 }
@@ -64,7 +66,7 @@ async fn woken_workers_take_turns_and_overlook_no_work() {
     assert!(store.begin_outbox_turn(app.now(), until).await.unwrap());
     let sent = app.inbox.messages(None).len();
     send(&app, &ada, json!({})).await;
-    // The second worker leaves the email to the first, whose turn continues.
+    // The second worker leaves the email to the first worker, whose turn has not ended.
     assert_eq!(woken(&app).await, 0);
     assert_eq!(app.inbox.messages(None).len(), sent);
     assert!(!store.end_outbox_turn(until).await.unwrap());
@@ -80,7 +82,7 @@ async fn woken_workers_take_turns_and_overlook_no_work() {
     assert!(store.begin_outbox_turn(app.now(), next).await.unwrap());
     assert!(store.end_outbox_turn(until).await.unwrap());
     assert_eq!(woken(&app).await, 0);
-    // The scheduled worker needs no turn.
+    // The scheduled worker does not need a turn.
     app.send_emails().await;
     assert_eq!(app.inbox.messages(None).len(), sent + 2);
 }

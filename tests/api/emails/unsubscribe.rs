@@ -1,5 +1,5 @@
-//! `/api/v1/emails/unsubscribe-link`: the link in an email, its page, and mail clients' one-click
-//! unsubscribe (RFC 8058).
+//! `/api/v1/emails/unsubscribe-link`, which is the link in an email. The tests cover the link, its
+//! page, and one-click unsubscribe in mail clients (RFC 8058).
 
 use jiff::SignedDuration;
 use serde_json::json;
@@ -8,7 +8,7 @@ use support::{Answer, SignedInUser, TestApp};
 use super::preferences::wants_marketing;
 use super::send;
 
-/// Sends a marketing email; returns its link's path.
+/// Sends a marketing email, and returns the path of its unsubscribe link.
 async fn link(app: &TestApp, user: &SignedInUser) -> String {
     send(app, user, json!({ "notification_category_name": "Marketing" })).await;
     let mail = app.last_mail(&user.email).await.0;
@@ -84,7 +84,7 @@ async fn links_expire_after_thirty_days_and_unknown_ones_are_rejected() {
     for answer in [app.anonymous().get(&unknown).await, click(&app, &unknown).await] {
         assert!(answer.status() == 404 && answer.text().contains("no longer works"), "{}", answer.text());
     }
-    // A mail program may have cut the link off.
+    // A mail client may have cut off the link.
     for query in ["", "?code=short"] {
         let answer = app.anonymous().get(&format!("/api/v1/emails/unsubscribe-link{query}")).await;
         assert!(answer.status() == 404 && answer.text().contains("no longer works"), "{}", answer.text());

@@ -1,4 +1,4 @@
-//! Creates the data behind the events.
+//! Creates the data that the events need.
 
 use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
@@ -62,9 +62,9 @@ use crate::events::webhook;
 use crate::world_of_teams;
 
 pub(crate) const PROJECT: &str = "6fbbf22e-f4b2-4c6e-95a1-beab6fa41063";
-/// A project with the same content as the events' project.
+/// A project with the same content as the project of the events.
 pub(crate) const TWIN: &str = "a1d4c6b8-3e5f-4a70-8b92-c4d5e6f70819";
-/// The query of events that identify a link only by its code.
+/// The query of events that contain only the code of a link.
 pub(super) const LINK: &str = "code=2h7bkqm4x8r1tz6w0c5vjn9pd3yfgs2a7hekb4mq8xr1t";
 pub(super) const TWIN_LINK: &str = "t1rx8qm4bkeh7a2sgfy3dp9njv5c0w6zt1r8x4mqkb7h2";
 pub(super) const TWIN_KEY: &str = "vjn9pd3yfgs2a7hekb4mq8xr1tz6w0c52h7bkqm4x8r1t";
@@ -72,7 +72,7 @@ pub(crate) const KEY: &str = "0123456789abcdefghjkmnpqrstvwxyz0123456789abc";
 pub(crate) const CODE: &str = "2h7bkqm4x8r1tz6w0c5vjn9pd3yfgs2a7hekb4mq8xr1t";
 /// The access token's session.
 const SESSION: &str = "018f0b6c-0d1e-7a2b-8c23-4a8e9f5b6c70";
-/// The refresh token of that session.
+/// The refresh token of the session with the id [`SESSION`].
 const REFRESH_TOKEN: &str = "0f9b6c1e2f4b4d7a8a345b9f0c6d7e81018f0b6c0d1e7a2b8c234a8e9f5b6c70xq4hb1mz8tk5wr0ydn3gjp6sfe";
 const USER: &str = "0f9b6c1e-2f4b-4d7a-8a34-5b9f0c6d7e81";
 const MAIL: &str = "3b1f5a52-8f0e-4b57-9d2c-7c8d9e0f1a2b";
@@ -87,14 +87,14 @@ const DOCUMENTS: [(DocumentKind, &str); 3] = [
     (DocumentKind::Draft, "b7a6c5d4-e3f2-4a1b-8c9d-0e1f2a3b4c5d"),
 ];
 
-/// An address of the user, neither primary nor verified.
+/// An address of the user that is neither primary nor verified.
 const CHANNEL: &str = "5d0c8a3e-7b1f-4c2d-9e6a-1f2b3c4d5e6f";
 /// The user's account at a provider.
 const PROVIDER_ACCOUNT: &str = "8c4e2b7a-6d1f-4e3c-9a5b-2d8f7c6e1b90";
-/// The secret of an authenticator app, and its code when the tests' clock starts.
+/// The secret of an authenticator app, and the code that it shows when the tests' clock starts.
 const AUTHENTICATOR: &[u8] = b"12345678901234567890";
 const AUTHENTICATOR_CODE: &str = "082995";
-/// A remembered device of the user with the app.
+/// A remembered device of the user who has the authenticator app.
 const DEVICE: &str = "018f0b6c-2e3f-7a4d-8b34-6c9f0d6d7e82";
 /// The id of the authenticator app.
 const PHONE: &str = "5b8e0c6a-3d1f-4e2b-9a7c-6f0d1e2b3c4d";
@@ -105,15 +105,16 @@ const KEY_SET: &str = "c4a1d2e3-5f60-4b7a-8c9d-0e1f2a3b4c5d";
 /// API keys of the user and of the user's team.
 const USER_KEY: &str = "d2b1c0a9-8f7e-4d6c-9b5a-4c3d2e1f0a9b";
 const TEAM_KEY: &str = "e3c2d1b0-9a8f-4e7d-8c6b-5d4e3f2a1b0c";
-/// A session other than the access token's.
+/// A session to which the access token does not belong.
 const OTHER_SESSION: &str = "018f0b6c-1e2f-7b4d-8a34-5b9f0c6d7e81";
 
-/// Placeholders in the events, with their values.
+/// The placeholders in the events, with their values.
 pub(super) type Placeholders = Vec<(&'static str, String)>;
 
-/// Creates a project with all data behind the events; returns the placeholders' values: the access
-/// tokens of a user with a password, of one without and of a user of `internal`, two API keys, an
-/// identity token, and a current authenticator code.
+/// Creates a project with all data that the events need, and returns the values of the
+/// placeholders. These values are the access tokens of three users, two API keys, an identity token
+/// and a current authenticator code. The first user has a password, the second has no password, and
+/// the third belongs to `internal`.
 pub(super) async fn furnish(app: &TestApp, id: &str, key: &str) -> Placeholders {
     let project = ProjectId::parse(id).unwrap();
     let [client, server, admin] = ["pck_", "ssk_", "sak_"].map(|prefix| format!("{prefix}{key}").into());
@@ -153,14 +154,14 @@ pub(super) async fn furnish(app: &TestApp, id: &str, key: &str) -> Placeholders 
     ]
 }
 
-/// Stores the site image requested by an event.
+/// Stores the site image that an event requests.
 async fn write_image(app: &TestApp) {
     let bytes = STANDARD.decode(SITE_IMAGE).unwrap();
     let name = ImageName { digest: Digest::from_bytes(&bytes), width: 2, height: 1, format: Format::Png };
     app.app.store.store_image(&Shelf::Table(app.app.store.clone()), &name, bytes, app.now()).await.unwrap();
 }
 
-/// Tokens that need no check at the provider.
+/// Provider tokens that are used without a check with the provider.
 fn tokens_of(app: &TestApp, project: &ProjectId, account: &ProviderAccount) -> ProviderTokens {
     let registration = Registration { issuer: None, client_id: "a".to_owned() };
     let owner = kept::owner(project, account, Some(&registration));
@@ -194,7 +195,7 @@ async fn write_account(app: &TestApp, project: &ProjectId) -> (User, Session) {
     user.permissions.insert(world_of_teams::audit());
     let tokens = tokens_of(app, project, &github);
     let session = Session::start(&user, &ProjectConfig::default().sessions, None, entropy, now);
-    // The place of a request without a connection, because the events have none.
+    // The place of a request without a connection. Requests from events have no connection.
     let place = Place::of(Ipv4Addr::UNSPECIFIED.into());
     let session = Session { id: SessionId::parse(SESSION).unwrap(), place: Some(place), ..session };
     let code = Code::parse(CODE).unwrap();
@@ -226,12 +227,12 @@ async fn write_account(app: &TestApp, project: &ProjectId) -> (User, Session) {
     (user, session)
 }
 
-/// The shortest content accepted as a PNG picture.
+/// The shortest content that is accepted as a PNG picture.
 pub(crate) fn picture() -> Upload {
     Upload { kind: ImageKind::Png, bytes: b"\x89PNG\r\n\x1a\n".to_vec() }
 }
 
-/// A user without a password, whose sign-in waits for an authenticator app's code.
+/// A user without a password, whose sign-in waits for a code from an authenticator app.
 async fn write_bare_account(app: &TestApp, project: &ProjectId) -> (User, Session) {
     let (entropy, now) = (&app.app.entropy, app.now());
     let mut user = User::new(entropy, now);
@@ -260,7 +261,7 @@ async fn write_bare_account(app: &TestApp, project: &ProjectId) -> (User, Sessio
     (user, session)
 }
 
-/// A command-line tool's confirmed sign-in, and a waiting one.
+/// A confirmed sign-in of a command-line tool, and a sign-in that is still waiting.
 async fn write_cli_sign_ins(app: &TestApp, project: &ProjectId, by: SessionRef) {
     let waiting = CliSignIn::new(None, Place::of([203, 0, 113, 7].into()), None, app.now());
     let confirmed = CliSignIn { decision: Some(Decision::Confirmed(by)), ..waiting.clone() };
@@ -290,7 +291,7 @@ async fn write_mail_documents(app: &TestApp, project: &ProjectId, user_id: UserI
         let document = MailDocument { id: DocumentId::parse(id).unwrap(), ..MailDocument::from_source(html.to_owned(), app.now()) };
         app.app.store.write_mail_document(project, kind, &DocumentRow::new(document, Level::Environment)).await.unwrap();
     }
-    // A link does not name its project, so each project's links need their own codes.
+    // A link does not name its project, so the links of each project need different codes.
     let link_code = if project.as_str() == PROJECT { CODE } else { TWIN_LINK };
     let (code, now, email) = (Code::parse(link_code).unwrap(), app.now(), Email::parse("ada@other.example").unwrap());
     let release = Release { channel_id: ChannelId::parse(CHANNEL).unwrap(), email };
@@ -315,7 +316,7 @@ async fn write_settings(app: &TestApp, project: &ProjectId, key: &str) {
     app.app.store.update_project(&row.project, row.version, None).await.unwrap();
 }
 
-/// An identity token for a user's first native sign-in.
+/// An identity token for the first native sign-in of a user.
 fn apple_token(app: &TestApp) -> String {
     let now = app.now().as_second();
     StandIn::lasting(APPLE).key().sign(&json!({
@@ -330,7 +331,7 @@ async fn write_key_set(app: &TestApp, project: &ProjectId) {
     app.app.store.transact(key_set::create(project, &keys).unwrap()).await.unwrap();
 }
 
-/// An OAuth flow waiting for the user to return from GitHub.
+/// An OAuth flow that waits for the user's return from GitHub.
 async fn write_authorization(app: &TestApp, project: &ProjectId) {
     let state = "af0ifjsldkj".to_owned();
     let authorization = Authorization { project_id: project.clone(), state, ..app.authorization("github") };

@@ -1,9 +1,9 @@
-//! Sends every event file except the workers' to the real handlers, to show that operations
-//! understand API Gateway's requests.
+//! Sends every event file except the events of the workers to the real handlers, to show that
+//! operations understand API Gateway's requests.
 //!
-//! The data behind the events is created first: their project with its keys, the user
-//! `ada@example.com`, and items such as a code, a refresh token and an email. Then each event must
-//! succeed, except the fallback's, which matches no operation.
+//! First, the data that the events need is created. It consists of a project with its keys, the
+//! user `ada@example.com`, and items such as a code, a refresh token and an email. Then each event
+//! must succeed. The only exception is the event of the fallback, which matches no operation.
 
 mod furnish;
 mod openid;
@@ -27,13 +27,13 @@ use tokio::sync::OnceCell;
 pub(crate) use self::furnish::{CODE, KEY, PROJECT, TWIN, picture};
 use self::furnish::{LINK, Placeholders, TWIN_KEY, TWIN_LINK, furnish};
 
-/// The service with all data behind the events.
+/// The service with all data that the events need.
 pub(crate) struct World {
     pub(crate) app: Arc<TestApp>,
     placeholders: Placeholders,
 }
 
-/// A snapshot of a world, because creating one takes longer than most tests that use it.
+/// A snapshot of a world. A snapshot is used because creating a world takes longer than most tests.
 pub(crate) struct FurnishedWorld {
     snapshot: Snapshot,
     placeholders: Placeholders,
@@ -45,7 +45,7 @@ impl FurnishedWorld {
         FURNISHED.get_or_init(async || World::at(Limits::off(), SignedDuration::ZERO).await.kept()).await
     }
 
-    /// A world in the state of this snapshot.
+    /// Starts a world in the state of this snapshot.
     pub(crate) async fn begin(&self, limits: Limits) -> World {
         self.with(TestApp::start_from_at(&self.snapshot, limits, StandIn::lasting(APPLE)).await)
     }
@@ -74,14 +74,14 @@ impl Twins {
         TWINS.get_or_init(make).await
     }
 
-    /// A world in the state of this snapshot, as seen by each project.
+    /// Starts a world in the state of this snapshot, as seen by each of the two projects.
     pub(crate) async fn begin(&self) -> (World, World) {
         let world = self.furnished.begin(Limits::off()).await;
         let twin = World { app: Arc::clone(&world.app), placeholders: self.placeholders.clone() };
         (world, twin)
     }
 
-    /// A snapshot of these worlds' current state, for tests that need no recorder.
+    /// A snapshot of the current state of these worlds, for tests that need no recorder.
     pub(crate) fn of((world, twin): (World, World)) -> Self {
         let furnished = world.kept();
         let furnished = FurnishedWorld { snapshot: furnished.snapshot.unobserved(), ..furnished };
@@ -94,19 +94,19 @@ impl World {
         FurnishedWorld::from_events().await.begin(limits).await
     }
 
-    /// Like [`Self::new`], for tests that need no recorder ([`TestApp::start_unobserved`]).
+    /// Like [`Self::new`], but for tests that need no recorder ([`TestApp::start_unobserved`]).
     pub(crate) async fn unobserved(limits: Limits) -> Self {
         let furnished = FurnishedWorld::from_events().await;
         furnished.with(TestApp::start_from_at(&furnished.snapshot.unobserved(), limits, StandIn::lasting(APPLE)).await)
     }
 
-    /// A world with the same random numbers as any other such world.
+    /// A world with the same random numbers as every world created by this function.
     pub(crate) async fn equal(limits: Limits) -> Self {
         let furnished = FurnishedWorld::from_events().await;
         furnished.with(TestApp::start_equal_at(&furnished.snapshot, limits, StandIn::lasting(APPLE)))
     }
 
-    /// A world where requests to providers fail.
+    /// A world in which requests to providers fail.
     pub(crate) async fn without_providers(limits: Limits) -> Self {
         let furnished = FurnishedWorld::from_events().await;
         furnished.with(TestApp::start_from(&furnished.snapshot, limits).await)
@@ -121,18 +121,19 @@ impl World {
         Self { app: Arc::new(app), placeholders }
     }
 
-    /// The world of the events, and a second project with the same content: users, addresses,
-    /// codes, teams. Its events differ only in the project's id, keys, tokens and codes of links.
+    /// The world of the events, and a second project with the same users, addresses, codes and
+    /// teams. The events of the second project differ only in the project's id, in keys and tokens,
+    /// and in the codes of links.
     pub(crate) async fn with_twin() -> (Self, Self) {
         Twins::from_events().await.begin().await
     }
 
-    /// The same world, served by functions ([`TestApp::as_functions`]).
+    /// The same world, but functions handle the requests ([`TestApp::as_functions`]).
     pub(crate) fn of_functions(self) -> Self {
         Self { app: Arc::new(self.app.as_functions()), ..self }
     }
 
-    /// A snapshot of this world for others to start from.
+    /// A snapshot of this world, from which other worlds can start.
     pub(crate) fn kept(self) -> FurnishedWorld {
         FurnishedWorld { snapshot: self.app.snapshot(), placeholders: self.placeholders }
     }
@@ -157,7 +158,7 @@ impl World {
         Answer::read(self.app.answer(http::Request::from_parts(parts, body)).await).await
     }
 
-    /// An event's text, as sent by API Gateway.
+    /// The text of an event, as API Gateway sends it.
     pub(crate) fn event(&self, name: &str) -> String {
         self.placeholders.iter().fold(text(name), |text, (placeholder, value)| text.replace(placeholder, value))
     }
@@ -168,7 +169,7 @@ impl World {
         let (parts, body) = request.into_parts();
         let mut request = http::Request::new(Body::from(body.to_vec()));
         *request.method_mut() = parts.method;
-        // The URI has no host, like the request line of HTTP.
+        // The URI contains no host, like the request line of HTTP.
         *request.uri_mut() = parts.uri.path_and_query().unwrap().as_str().parse().unwrap();
         *request.headers_mut() = parts.headers;
         request
@@ -185,10 +186,10 @@ pub(crate) fn name(operation: &Operation) -> String {
     format!("{}/{}", operation.area(), operation.short_name())
 }
 
-/// The response status if the event succeeds.
+/// The status of the response to the event if the operation succeeds.
 pub(crate) fn success(operation: &Operation) -> u16 {
     match operation.route.name {
-        // In these events the provider denied access, so the app gets the error.
+        // In these events, the provider has denied access, so the app gets the error.
         "auth-oauth-callback"
         | "auth-oauth-callback-form"
         | "hosted-authorization-show"
@@ -199,7 +200,7 @@ pub(crate) fn success(operation: &Operation) -> u16 {
     }
 }
 
-/// The operation and the name of every event except the workers'.
+/// The name of the operation and of the event. The events of the workers are not included.
 pub(crate) fn events() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../events");
     let areas = std::fs::read_dir(root).unwrap().map(|area| area.unwrap().path()).filter(|area| !area.ends_with("workers"));

@@ -1,4 +1,4 @@
-//! An OAuth client with what a user's sign-in to it consists of.
+//! An OAuth client, with the items of a user's sign-in to the client.
 
 use crypto::digest::Digest;
 use jiff::Timestamp;
@@ -28,10 +28,10 @@ const REQUEST: &str = "5c1d7e2a9b3f4d6a8e0c2f4b6d8a1c3e7k2m9x4qw1t8r5y0d6n3gjp2s
 const CODE: &str = "0f9b6c1e2f4b4d7a8a345b9f0c6d7e817d1e4a9c2b8f4c6d9e0a1b2c3d4e5f60";
 const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 const REDIRECT: &str = "https://notes.example.com/cb";
-/// The session of the client.
+/// The session of the OAuth client.
 const SESSION: &str = "018f0b6c-3f40-7b5e-8c45-7d0a1e7e8f93";
 
-/// Writes a client, a grant, a request, a code and a session; returns the access token of the
+/// Writes a client, a grant, a request, a code and a session, and returns the access token of the
 /// session.
 pub(super) async fn write(app: &TestApp, project: &ProjectId, user: &User, session: &Session) -> String {
     let (store, now, entropy) = (&app.app.store, app.now(), &app.app.entropy);

@@ -1,11 +1,11 @@
-//! API keys of users and teams in the events.
+//! The API keys of users and teams that the events use.
 
 use model::owned_key::text::KeyText;
 use model::owned_key::{NewKey, OwnedKey, Owner};
 use support::TestApp;
 use wire::id::{OwnedKeyId, ProjectId};
 
-/// Gives an owner a key with this id; returns the key.
+/// Gives an owner a key with this id, and returns the key.
 pub(super) async fn write(app: &TestApp, project: &ProjectId, owner: Owner, id: &str) -> String {
     let entropy = &app.app.entropy;
     let text = KeyText::random(project, owner, false, entropy);

@@ -1,5 +1,5 @@
-//! The passkey and challenges behind the events. The events contain signed responses: of
-//! [`SoftPasskey`] 1 and 2 to the challenge [`CHALLENGE`], on `http://localhost:3000`.
+//! The passkey and the challenges that the events use. The events contain responses that
+//! [`SoftPasskey`] 1 and 2 signed for the challenge [`CHALLENGE`] on `http://localhost:3000`.
 
 use crypto::webauthn::client_data::Ceremony;
 use crypto::webauthn::public_key::PublicKey;
@@ -17,7 +17,7 @@ use wire::id::{PasskeyId, ProjectId};
 
 use super::CODE;
 
-/// The user's passkey id in the events.
+/// The id of the user's passkey in the events.
 const PASSKEY: &str = "9b2f4c6d-1e3a-4d5f-8b7c-6a5e4d3c2b1a";
 const CHALLENGE: [u8; 32] = *b"a challenge of thirty-two bytes.";
 

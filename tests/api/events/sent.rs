@@ -1,5 +1,5 @@
-//! What every operation's event does to the world of the events. Each event is sent once for all
-//! tests that examine its effects.
+//! The changes that the event of each operation makes in the world of the events. Each event is
+//! sent once for all tests that examine its effects.
 
 use std::collections::BTreeMap;
 
@@ -10,12 +10,12 @@ use tokio::sync::OnceCell;
 
 use super::{World, events};
 
-/// An event sent to its own world.
+/// An event that was sent to a new world.
 pub(crate) struct SentEvent {
     pub(crate) answer: Answer,
-    /// The calls to the table: DynamoDB operations and bodies.
+    /// The calls to the table, as DynamoDB operations and bodies.
     pub(crate) calls: Vec<(String, String)>,
-    /// The changed items, before and after the request.
+    /// The changed items before and after the request.
     pub(crate) changed: [Rows; 2],
 }
 

@@ -1,4 +1,4 @@
-//! Creates the webhook endpoint and the delivery behind the events.
+//! Creates the webhook endpoint and the delivery that the events use.
 
 use model::webhook::delivery::{Attempt, Delivery};
 use model::webhook::event::{EventType, Message};

@@ -1,5 +1,5 @@
-//! The table fails. Transient failures are retried, others are reported, and no change is left half
-//! made.
+//! The table fails. Transient failures are retried, other failures are reported, and no change is
+//! made only in part.
 
 mod operations;
 mod retries;

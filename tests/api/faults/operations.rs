@@ -1,6 +1,7 @@
-//! Sends every operation's event, and makes each of its calls to the table fail once, before or
-//! after execution. The change happens completely or not at all. A repeated request completes it,
-//! except at OAuth callbacks, whose `state` works once. New operations are covered automatically.
+//! Sends the event of every operation, and makes each of its calls to the table fail once, before
+//! or after it is executed. The change is made completely or not at all. A repeated request
+//! completes the change. OAuth callbacks are an exception, because their `state` works only once.
+//! The test covers new operations automatically.
 
 use std::collections::BTreeMap;
 
@@ -13,8 +14,8 @@ use support::{Answer, InjectedError, Rows, is_write, refused};
 use crate::events::sent::{self, SentEvent};
 use crate::events::{World, name, success};
 
-/// Fields that may change even if the change itself is not made: counts, marks, expiries, and times
-/// and places of last use with their index keys.
+/// Fields that may change even if the change of the operation is not made. These fields are counts,
+/// marks, expiry times, the times and places of the last use, and keys of indexes.
 const BESIDE: [&str; 10] = ["attempts", "gsi1sk", "gsi2pk", "gsi2sk", "last_active_at", "last_used_at", "mark", "place", "taken_by", "ttl"];
 
 /// Items that only count requests or wrong attempts.
@@ -22,13 +23,13 @@ fn is_count((partition, sort): &(String, String)) -> bool {
     partition.starts_with("L#") || sort.starts_with("TRIES#")
 }
 
-/// Counts changes by kind, such as `created U SESSION` or `changed U USER d.password`, whatever the
-/// ids and the order.
+/// Counts changes by kind, such as `created U SESSION` or `changed U USER d.password`. Ids and the
+/// order of changes are ignored.
 fn changes(before: &Rows, after: &Rows) -> BTreeMap<String, usize> {
     let mut changes = BTreeMap::new();
     for key in before.changed(after).into_iter().filter(|key| !is_count(key)) {
         let kind = [&key.0, &key.1].map(|text| text.split('#').next().unwrap_or_default()).join(" ");
-        // In this partition, the sort key is a project's id.
+        // In this partition, the sort key is the id of a project.
         let kind = if key.0 == "PROJECTS" { key.0.clone() } else { kind };
         let change = match (before.get(key), after.get(key)) {
             (None, _) => format!("created {kind}"),
@@ -43,7 +44,8 @@ fn changes(before: &Rows, after: &Rows) -> BTreeMap<String, usize> {
     changes
 }
 
-/// Fields that differ, as paths of two levels: an item's attributes, and the entity's fields.
+/// The fields that differ, as paths of two levels. The first level contains the attributes of an
+/// item, and the second level contains the fields of its entity.
 fn difference(path: &str, before: &Value, after: &Value) -> Vec<String> {
     let empty = serde_json::Map::new();
     let fields = |value: &Value| value.as_object().unwrap_or(&empty).clone();
@@ -62,8 +64,8 @@ fn changes_of(sent: &SentEvent) -> BTreeMap<String, usize> {
     changes(before, after)
 }
 
-/// The outcome of sending one event to a new world in which one call fails: the world afterwards,
-/// the table beforehand, and the response.
+/// The outcome of sending one event to a new world in which one call fails. The outcome consists of
+/// the world afterwards, the table before, and the response.
 struct Trial {
     world: World,
     before: Rows,
@@ -71,7 +73,7 @@ struct Trial {
 }
 
 impl Trial {
-    /// With `is_write`, only writes fail; otherwise any call.
+    /// If `is_write` is set, only writes fail. Otherwise, any call may fail.
     async fn run(event: &str, is_write: bool, call: usize, fault: InjectedError) -> Self {
         let world = World::new(Limits::standard()).await;
         let before = world.app.rows();
@@ -90,12 +92,12 @@ impl Trial {
     }
 }
 
-/// How many calls of each operation failed, each in its own trial.
+/// For each operation, the number of calls that failed, each call in a separate trial.
 type Cases = BTreeMap<&'static str, usize>;
 
 const WRITES: [TableAction; 3] = [TableAction::PutItem, TableAction::UpdateItem, TableAction::DeleteItem];
 
-/// Asserts that every operation was tried, and that a call failed in exactly the operations that
+/// Asserts that every operation was tried. A call must have failed in exactly the operations that
 /// make such calls.
 fn assert_complete(cases: &Cases, makes_calls: impl Fn(&Route) -> bool) {
     let differ: Vec<_> = operations::all()
@@ -112,7 +114,7 @@ async fn a_failed_call_is_atomic_and_the_request_can_be_retried() {
     let (mut cases, sent) = (Cases::default(), sent::SentEvents::get().await);
     for operation in operations::all() {
         let (event, name, ok) = (name(&operation), operation.route.name, success(&operation));
-        // An OAuth flow's `state` works once, so a retry would need a new flow.
+        // The `state` of an OAuth flow works only once, so a retry would need a new flow.
         let once = name.starts_with("auth-oauth-callback");
         let good = sent.event(&operation);
         assert_eq!(good.answer.status(), ok, "{name}: {}", good.answer.text());
@@ -154,7 +156,7 @@ async fn a_write_whose_response_is_lost_is_made_once() {
             assert_eq!(trial.changes(), whole, "{name}: write {write}");
         }
     }
-    // A page with one form makes the calls of that form.
+    // A page with only one form makes the calls of the form.
     let actions = |route: &Route| if let [call] = route.calls { call.table.actions } else { route.table.actions };
     assert_complete(&cases, |route| actions(route).iter().any(|action| WRITES.contains(action)));
 }
@@ -165,8 +167,9 @@ async fn the_events_of_writing_operations_change_something() {
     for operation in operations::all().into_iter().filter(|operation| operation.route.limit.is_some()) {
         let name = operation.route.name;
         let changes = changes_of(sent.event(&operation));
-        // These operations' events change at most counts, marks and times. The events of
-        // `auth-connected-account-token` find a valid access token, so they refresh nothing.
+        // The events of these operations change at most counts, marks and times. The events of
+        // `auth-connected-account-token` find a valid access token, so the operation refreshes
+        // nothing.
         let notes_use_alone = (name.starts_with("auth-oauth-callback") || name == "auth-oauth-token")
             || name.starts_with("auth-connected-account-token")
             || name == "auth-oauth-client-introspect"

@@ -1,5 +1,5 @@
-//! Transient failures are retried: throttling, conflicting transactions, status 5xx, lost
-//! connections.
+//! Transient failures, which are throttling, conflicting transactions, status 5xx and lost
+//! connections, are retried.
 
 use std::time::{Duration, Instant};
 

@@ -1,5 +1,4 @@
-//! Attacks on hosted pages in which the pages themselves, or those of another project, are the
-//! tool.
+//! Attacks that use the hosted pages, or the pages of another project, as the tool.
 
 use serde_json::json;
 use support::TestApp;
@@ -8,7 +7,7 @@ use super::{Browser, sign_up};
 
 const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
-/// A service whose project trusts one app and nothing on this machine.
+/// A service with a project that trusts only one app, and no URL on this machine.
 async fn strict() -> TestApp {
     let app = TestApp::start().await;
     app.configure(json!({ "config": { "allow_localhost": false, "domains": [{ "domain": "https://app.example.com" }] } })).await;

@@ -1,4 +1,4 @@
-//! Hosted pages, as a browser without scripts sees them.
+//! Hosted pages, as seen by a browser without scripts.
 
 mod account;
 mod attacks;
@@ -23,7 +23,7 @@ impl<'a> Browser<'a> {
         Self { app, cookies: RefCell::default() }
     }
 
-    /// A page of the project with a query.
+    /// The path of a page of the project, with a query.
     pub(crate) fn path(&self, page: &str, query: &[(&str, &str)]) -> String {
         let project = [("project_id", self.app.project_id().as_str())];
         let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(query.iter().chain(&project)).finish();
@@ -38,7 +38,7 @@ impl<'a> Browser<'a> {
         self.keep(self.app.anonymous().request("GET", path).header("cookie", &self.cookie()).send().await)
     }
 
-    /// Opens a page and sends a form there with its token.
+    /// Opens a page, and sends a form of the page with its form token.
     pub(crate) async fn submit(&self, page: &str, query: &[(&str, &str)], fields: &[(&str, &str)]) -> Answer {
         let path = self.path(page, query);
         let token = form_token(&self.get(&path).await);
@@ -49,7 +49,7 @@ impl<'a> Browser<'a> {
         self.keep(self.app.anonymous().request("POST", path).header("cookie", &self.cookie()).form(fields).send().await)
     }
 
-    /// An access token of the user who is signed in.
+    /// An access token of the signed-in user.
     pub(crate) async fn access_token_of(&self) -> String {
         let token = self.cookie_of("session").unwrap();
         let caller = self.app.client().with("x-service-refresh-token", &token);
@@ -57,7 +57,8 @@ impl<'a> Browser<'a> {
         answer.json()["access_token"].as_str().unwrap().to_owned()
     }
 
-    /// The value of a cookie, by the part of its name before the project.
+    /// The value of the browser's cookie with this name for the project. `name` is the part of the
+    /// cookie's name before the project.
     pub(crate) fn cookie_of(&self, name: &str) -> Option<String> {
         self.cookies.borrow().get(&format!("gatelet-{name}-{}", self.app.project_id())).cloned()
     }
@@ -66,7 +67,7 @@ impl<'a> Browser<'a> {
         self.cookies.borrow_mut().insert(format!("gatelet-{name}-{}", self.app.project_id()), value.to_owned());
     }
 
-    /// The number of flows that the browser keeps.
+    /// The number of flows for which the browser has a cookie.
     pub(crate) fn flows(&self) -> usize {
         self.cookies.borrow().keys().filter(|name| name.starts_with("gatelet-flow-")).count()
     }
@@ -91,7 +92,7 @@ impl<'a> Browser<'a> {
     }
 }
 
-/// The token of a page's forms.
+/// The form token of a page.
 pub(crate) fn form_token(page: &Answer) -> String {
     hidden(page, "form_token").unwrap_or_default()
 }

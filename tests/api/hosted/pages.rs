@@ -1,11 +1,11 @@
-//! What all pages have in common: project, languages, forms, cookies, headers.
+//! The parts that all pages share, such as project, languages, forms, cookies and headers.
 
 use serde_json::json;
 use support::TestApp;
 
 use super::{Browser, form_token, sign_up};
 
-/// Every page that can be opened without a code, with something that only it says.
+/// Every page that can be opened without a code, each with a text that only this page contains.
 const PAGES: [(&str, &str, &str); 6] = [
     ("sign-in", "Sign in to", "anmelden"),
     ("sign-up", "Create your", "Konto bei"),
@@ -86,7 +86,8 @@ async fn a_project_is_named_by_the_query_or_by_the_host() {
         assert_eq!(open(&format!("/handler/sign-in?project_id={unknown}"), "localhost:8787").await, 404, "{unknown}");
     }
     assert_eq!(open("/handler/sign-in", "internal.localhost:8787").await, 404, "administrators sign in to the console");
-    // The host wins, because its cookies are of that project.
+    // The host takes precedence over the query, because the cookies of the host belong to the
+    // project in its name.
     assert_eq!(open("/handler/sign-in?project_id=internal", &format!("{project}.localhost:8787")).await, 200);
 }
 

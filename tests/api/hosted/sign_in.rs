@@ -1,4 +1,4 @@
-//! Signing in and up on the pages, in every way that works without scripts.
+//! Signing in and signing up on the pages, in every way that works without scripts.
 
 use serde_json::json;
 use support::{TestApp, authenticator_code};
@@ -7,7 +7,7 @@ use super::{Browser, hidden, query_of, sign_up};
 
 const SECRET: &[u8; 20] = b"12345678901234567890";
 
-/// Where a visitor goes who came from no app.
+/// The page that opens after a sign-in if the visitor did not come from an app.
 fn account(app: &TestApp) -> String {
     format!("http://localhost:8787/handler/account-settings?project_id={}", app.project_id())
 }

@@ -1,5 +1,5 @@
-//! The way back from the pages to an app: only to one that the project trusts, and with the session
-//! as a code.
+//! The way back from the pages to an app. This way leads only to an app that the project trusts,
+//! and carries the session as a code.
 
 use serde_json::json;
 use support::TestApp;
@@ -7,11 +7,11 @@ use support::TestApp;
 use super::{Browser, hidden, query_of, sign_up};
 use crate::auth::oauth_callback::exchange_of;
 
-/// The challenge for [`exchange_of`]'s verifier (RFC 7636, appendix B).
+/// The challenge for the verifier of [`exchange_of`] (RFC 7636, appendix B).
 const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 const APP: &str = "http://localhost:3000/handler/oauth-callback?hexclave_cross_domain_auth=1";
 
-/// What the SDK adds to the URL of a hosted page.
+/// The parameters that the SDK adds to the URL of a hosted page.
 const OF_SDK: [(&str, &str); 4] = [
     ("after_auth_return_to", APP),
     ("hexclave_cross_domain_state", "a state"),
@@ -38,7 +38,7 @@ async fn an_app_gets_the_session_as_a_code() {
     let tokens = app.anonymous().post("/api/v1/auth/oauth/token", exchange).await;
     assert_eq!((tokens.status(), &tokens.json()["refresh_token"]), (200, &json!(token)), "{}", tokens.text());
 
-    // Whoever is signed in goes on without typing anything.
+    // A visitor who is signed in continues without typing anything.
     let again = browser.submit("sign-in", &OF_SDK, &[("action", "continue")]).await;
     assert!(again.header("location").unwrap().starts_with(APP.split('?').next().unwrap()));
 }
@@ -106,7 +106,7 @@ async fn a_sign_out_leads_back_only_to_a_trusted_app() {
         assert_eq!(answer.header("location"), expected, "{url}");
         assert!(browser.cookie_of("session").is_none());
     }
-    // Opening the page changes nothing: an image on another site could do so.
+    // Opening the page changes nothing, because an image on another site could open it.
     sign_up(&browser, "carol@example.com").await;
     browser.open("sign-out", &[]).await;
     assert!(browser.open("sign-in", &[]).await.text().contains("Continue as carol@example.com"));

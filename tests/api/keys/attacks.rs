@@ -1,4 +1,4 @@
-//! Attempts to reach other owners' keys, or to keep access through a key.
+//! Attempts to use the keys of other owners, or to keep access through a key.
 
 use jiff::SignedDuration;
 use serde_json::json;
@@ -79,7 +79,8 @@ async fn a_key_that_is_revoked_during_checks_stays_revoked() {
     for _ in 0..5 {
         let ada = app.sign_in(ADA).await;
         let key = user_key(&app, &ada).await;
-        // Each round records a use, which competes with the revocation for the user's item.
+        // Each round records a use of the key, which competes with the revocation for the user's
+        // item.
         app.advance(SignedDuration::from_hours(1));
         let server = app.server();
         let (check, key_path) = (format!("{USER_KEYS}/check"), format!("{USER_KEYS}/{}?user_id={}", text(&key["id"]), ada.user_id));

@@ -9,7 +9,7 @@ use super::{ADA, TEAM_KEYS, USER_KEYS, checked, error, started, team_key, text, 
 
 const PATH: &str = "/api/v1/integrations/credential-scanning/revoke";
 
-/// The texts of the emails to an address about exposed keys.
+/// The texts of the emails about exposed keys that were sent to an address.
 async fn told(app: &TestApp, email: &str) -> Vec<String> {
     let mails = app.mails(email).await.into_iter().map(|mail| mail.0.text);
     mails.filter(|text| text.contains("was found in public, and has been revoked")).collect()
@@ -27,7 +27,7 @@ async fn verified_ada(app: &TestApp) -> SignedInUser {
     ada
 }
 
-/// Reports a team's new key as exposed, and checks that it is revoked.
+/// Reports a team's new key as exposed, and checks that the key is revoked.
 async fn expose(app: &TestApp, team: &str) {
     let body = json!({ "team_id": team, "description": "Deployments", "expires_at_millis": null });
     let key = app.server().post(TEAM_KEYS, body).await.json();

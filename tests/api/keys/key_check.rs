@@ -143,7 +143,7 @@ async fn nobody_can_use_up_the_checks_of_a_public_key() {
             assert_eq!(checked(&app, keys, &key["value"]).await.0, 200);
         }
     }
-    // A secret key with the prefix of a public one is invalid; the limit on the secret key still
+    // A secret key with the prefix of a public key is invalid. The limit on secret keys still
     // applies.
     let secret = user_key(&app, &ada).await;
     let claimed = text(&secret["value"]).replacen("sk_", "pk_", 1);

@@ -1,4 +1,4 @@
-//! `POST /api/v1/user-api-keys/{id}/rotate` and the same for teams.
+//! `POST /api/v1/user-api-keys/{id}/rotate`, and the same operation for teams.
 
 use jiff::SignedDuration;
 use model::owned_key::MAX_KEYS;

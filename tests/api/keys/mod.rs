@@ -16,7 +16,7 @@ pub(crate) const USER_KEYS: &str = "/api/v1/user-api-keys";
 pub(crate) const TEAM_KEYS: &str = "/api/v1/team-api-keys";
 const ADA: &str = "ada@example.com";
 
-/// A project that allows keys of users and teams.
+/// A project that permits keys of users and teams.
 async fn started() -> TestApp {
     let app = TestApp::start().await;
     let config = json!({ "allow_user_api_keys": true, "allow_team_api_keys": true, "client_team_creation_enabled": true });
@@ -24,7 +24,7 @@ async fn started() -> TestApp {
     app
 }
 
-/// Creates a key of a user; returns the response.
+/// Creates a key of a user, and returns the response.
 async fn user_key(app: &TestApp, user: &SignedInUser) -> Value {
     let body = json!({ "user_id": "me", "description": "CI", "expires_at_millis": null });
     let answer = app.signed_in(user).post(USER_KEYS, body).await;
@@ -32,7 +32,7 @@ async fn user_key(app: &TestApp, user: &SignedInUser) -> Value {
     answer.json()
 }
 
-/// Creates a team with a key, as the user; returns the team's id and the key.
+/// Creates a team with a key on behalf of the user, and returns the team's id and the key.
 async fn team_key(app: &TestApp, user: &SignedInUser) -> (String, Value) {
     let team = app.signed_in(user).post("/api/v1/teams", json!({ "display_name": "Engines", "creator_user_id": "me" })).await;
     assert_eq!(team.status(), 201, "{}", team.text());
@@ -47,7 +47,7 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap().to_owned()
 }
 
-/// The status and error code of a key check; the code is empty on success.
+/// The status and the error code of a key check. The code is empty on success.
 async fn checked(app: &TestApp, path: &str, key: &Value) -> (u16, String) {
     let answer = app.server().post(&format!("{path}/check"), json!({ "api_key": key })).await;
     match answer.status() {

@@ -1,4 +1,4 @@
-//! Notices to users about their new API keys, and the effect of "This wasn't me" on these keys.
+//! Notices to users about new API keys, and the effect of "This wasn't me" on these keys.
 
 use jiff::SignedDuration;
 use serde_json::json;

@@ -1,5 +1,6 @@
-//! A team's key created by a client stops working once its creator's account changes hands or its
-//! creator reports an intruder, who must lose access to the team.
+//! A team's key that was created by a client stops working once the creator's account changes hands
+//! or the creator reports an intruder. The reason is that the intruder must lose access to the
+//! team.
 
 use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -15,7 +16,7 @@ fn void() -> (u16, String) {
     error(401, "API_KEY_REVOKED")
 }
 
-/// The creators of all team keys, as stored.
+/// The creators of all team keys, as they are stored.
 fn creators(app: &TestApp) -> Vec<Value> {
     let teams = app.table().into_values().filter(|item| item["sk"]["S"] == "TEAM");
     let keys = teams.flat_map(|item| item["d"]["M"]["api_keys"]["L"].as_array().cloned().unwrap_or_default());
@@ -28,7 +29,7 @@ async fn create(app: &TestApp, user: &SignedInUser, team: &str) -> Value {
     answer.json()
 }
 
-/// Makes the user a member with the right to manage the team's keys; returns the membership's path.
+/// Makes the user a member who may manage the team's keys, and returns the path of the membership.
 async fn admit(app: &TestApp, team: &str, user: &SignedInUser) -> String {
     let membership = format!("/api/v1/team-memberships/{team}/{}", user.user_id);
     assert_eq!(app.server().post(&membership, json!({})).await.status(), 201);
@@ -62,7 +63,7 @@ async fn the_creator_is_told_and_ends_the_key_by_the_link_of_the_email() {
     assert_eq!(checked(&app, TEAM_KEYS, &key["value"]).await, void());
     assert_eq!(checked(&app, TEAM_KEYS, &rotated["value"]).await, void());
     assert_eq!(checked(&app, TEAM_KEYS, &by_server["value"]).await.0, 200, "a server created this key");
-    // A server may replace the key, which then no longer counts as the client's.
+    // A server may replace the key. The new key does not count as created by the client.
     let replaced = rotate(&app.server(), &team, &key).await;
     assert_eq!(checked(&app, TEAM_KEYS, &replaced["value"]).await.0, 200);
 }
@@ -76,15 +77,15 @@ async fn a_new_owner_of_the_creators_account_ends_the_key() {
     let owner = app.sign_in_by_mail(ADA).await;
     assert_eq!(owner.user_id, squatter.user_id);
     assert_eq!(checked(&app, TEAM_KEYS, &key["value"]).await, void());
-    // The owner is in none of the squatter's teams. In a team to which a server adds the owner, a
-    // new key works, but the old one does not.
+    // The owner is not a member of the squatter's teams. After a server adds the owner to a team, a
+    // new key works in the team, but the old key does not.
     admit(&app, &team, &owner).await;
     let new = create(&app, &owner, &team).await;
     assert_eq!(checked(&app, TEAM_KEYS, &new["value"]).await.0, 200);
     assert_eq!(checked(&app, TEAM_KEYS, &key["value"]).await, void());
 }
 
-/// According to `docs/api/api-keys.md`, a key outlives sessions, passwords and memberships.
+/// `docs/api/api-keys.md` says that a key outlives sessions, passwords and memberships.
 #[tokio::test]
 async fn a_key_outlives_the_membership_and_the_account_of_its_creator() {
     let app = started().await;
@@ -101,7 +102,7 @@ async fn a_key_outlives_the_membership_and_the_account_of_its_creator() {
     assert_eq!(checked(&app, TEAM_KEYS, &key["value"]).await.0, 200);
 }
 
-/// Turns the only key of the only team into one from an earlier version, without a creator.
+/// Turns the only key of the only team into a key of an earlier version, which stored no creator.
 async fn age(app: &TestApp) {
     let (pk, sk) = app.table().into_iter().find(|(_, item)| item["sk"]["S"] == "TEAM").unwrap().0;
     let update = UpdateItemInput::builder().table_name(app.app.store.table());
@@ -145,7 +146,8 @@ async fn a_project_can_switch_off_the_notices_about_keys_of_teams() {
     assert!(app.mails(ADA).await.iter().all(|mail| !mail.0.text.contains("API key")));
 }
 
-/// An account's notices are counted in its item, so two new keys change it at the same time.
+/// The notices of an account are counted in the account's item, so two new keys change this item at
+/// the same time.
 #[tokio::test(flavor = "multi_thread")]
 async fn keys_for_a_team_and_a_user_can_be_created_at_the_same_time() {
     let app = started().await;

@@ -1,5 +1,5 @@
-//! Emails with codes count by recipient and by the caller's IP address, whether or not the
-//! recipient has an account.
+//! Emails with codes are counted by recipient and by the caller's IP address, even if the recipient
+//! has no account.
 
 use model::limit::{Limits, Rule};
 use serde_json::json;
@@ -90,7 +90,7 @@ fn verified_sign_up(email: &str) -> serde_json::Value {
     json!({ "email": email, "password": "correct horse battery", "verification_callback_url": "http://localhost:3000/verify" })
 }
 
-/// A sign-up counts the recipient before it knows whether the address is free.
+/// A sign-up counts the recipient before it finds out whether the address is free.
 #[tokio::test]
 async fn a_sign_up_that_fails_counts_no_email() {
     let app = standard(Rule::SendCodeRecipient).await;
@@ -100,7 +100,7 @@ async fn a_sign_up_that_fails_counts_no_email() {
     let client = app.client();
     let (let_through, _) = exhaust(|_| client.post(SEND_RESET, reset_of("ada@example.com"))).await;
     assert_eq!(let_through, 4);
-    // At the limit, an address in use looks like any other.
+    // At the limit, an address with an account gets the same response as any other address.
     assert!(is_refused(&client.post(SIGN_UP, verified_sign_up("ada@example.com")).await));
 }
 

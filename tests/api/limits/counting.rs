@@ -1,4 +1,4 @@
-//! The standard quotas, also under concurrent requests, which count like consecutive ones.
+//! The standard quotas, also with concurrent requests, which are counted like consecutive requests.
 
 use model::limit::{Limits, Rule};
 use serde_json::json;
@@ -6,12 +6,13 @@ use support::TestApp;
 
 use super::*;
 
-/// A service with one rule's standard limit, and no others.
+/// A service with the standard limit of one rule, and with no other limits.
 async fn standard(rule: Rule) -> TestApp {
     TestApp::start_with(Limits::off().with(rule, Some(rule.standard()))).await
 }
 
-/// If a quota is larger, only this many requests are sent; the rest are added to the counter.
+/// If a quota is larger, only this many requests are sent, and the rest of the quota is added to
+/// the counter.
 const SENT: usize = 60;
 
 async fn assert_standard<F: Future<Output = Answer>>(
@@ -31,7 +32,7 @@ async fn assert_standard<F: Future<Output = Answer>>(
     assert_refused(&refused, rule.limit().name(), rule.standard());
 }
 
-/// Adds to a rule's only counter.
+/// Adds to the only counter of a rule.
 fn raise(app: &TestApp, rule: Rule, by: usize) {
     let counters = app.table().into_keys().filter(|(pk, _)| pk.starts_with("L#") && pk.contains(&format!("#{}#", rule.name())));
     let [(pk, sk)] = &counters.collect::<Vec<_>>()[..] else { panic!("{} has one counter", rule.name()) };

@@ -1,9 +1,9 @@
-//! A day of normal use by ten thousand users, three hundred of them at an office's single IP
-//! address and two thousand in a mobile carrier's network. Under the standard limits, nobody is
-//! rejected, and at the usual rates, nobody gets a bot challenge.
+//! Simulates a day of normal use by ten thousand users. Three hundred of them share the IP address
+//! of an office, and two thousand are in the network of a mobile carrier. With the standard limits,
+//! no user is rejected. At the usual rates, no user gets a bot challenge.
 //!
-//! An operation's counters are those incremented by its event, so limits added later are covered
-//! too.
+//! The counters of an operation are the counters that its event increments, so the test also covers
+//! limits that are added later.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::{IpAddr, Ipv4Addr};
@@ -24,14 +24,14 @@ use crate::events::{World, name};
 const PEOPLE: u32 = 10_000;
 const OFFICE: u32 = 300;
 const MOBILE: u32 = 2_000;
-/// How many of a hundred visits are in each hour of the day, from midnight.
+/// For each hour of the day from midnight, the number of visits out of a hundred.
 const HOURS: [u64; 24] = [1, 1, 1, 1, 1, 1, 2, 4, 7, 9, 7, 6, 6, 6, 6, 6, 6, 6, 6, 6, 5, 3, 2, 1];
 const MINUTE: u64 = 60;
 
-/// Rules that count a request, each with its subject.
+/// The rules that count a request. Each rule has a subject.
 type Rules = Vec<(Rule, SubjectKind)>;
 
-/// A user's action, and its second of the day.
+/// An action of a user, and the second of the day at which it happens.
 struct Act {
     at: u64,
     person: u32,
@@ -43,9 +43,9 @@ enum What {
     SignUp,
     SignIn,
     WrongPassword,
-    /// Sign-in with an emailed code.
+    /// A sign-in with an emailed code.
     Code,
-    /// Sign-in with a provider, from the start to the tokens.
+    /// A sign-in with a provider, from the start until the tokens are issued.
     OAuth,
     /// A new access token for the session.
     Refresh,
@@ -58,7 +58,7 @@ impl What {
     const ALL: [Self; 8] =
         [Self::SignUp, Self::SignIn, Self::WrongPassword, Self::Code, Self::OAuth, Self::Refresh, Self::Change, Self::Invite];
 
-    /// The operations behind the act.
+    /// The operations that the action calls.
     fn routes(self) -> &'static [&'static str] {
         match self {
             Self::SignUp => &["auth-password-sign-up"],
@@ -71,7 +71,8 @@ impl What {
         }
     }
 
-    /// How bot challenges count the act; `None` if they do not.
+    /// The operation to which bot challenges count the action. `None` if they do not count the
+    /// action.
     fn guarded(self) -> Option<GuardedOperation> {
         match self {
             Self::SignUp => Some(GuardedOperation::SignUp),
@@ -95,7 +96,7 @@ impl Chance {
         self.below(100) < percent
     }
 
-    /// A random second of the day, weighted by busy hours.
+    /// A random second of the day, weighted by how busy each hour is.
     fn second(&mut self) -> u64 {
         let mut left = self.below(HOURS.iter().sum());
         let hour = HOURS.iter().position(|share| left.checked_sub(*share).map(|rest| left = rest).is_none()).unwrap();
@@ -103,7 +104,7 @@ impl Chance {
     }
 }
 
-/// The acts of a day with two visits per user, each about half an hour long.
+/// The actions of a day on which each user visits twice, for about half an hour per visit.
 fn day() -> Vec<Act> {
     let mut chance = Chance(ChaCha20Rng::seed_from_u64(1));
     let mut acts = Vec::new();
@@ -118,8 +119,9 @@ fn day() -> Vec<Act> {
             if is_new {
                 act(0, What::SignUp);
             } else if chance.is(10) {
-                // The user is signed out. One in three signs in with a code, one with a provider;
-                // one in five of the rest first mistypes the password twice.
+                // The user is not signed in. One in three users signs in with a code, and one in
+                // three signs in with a provider. One in five of the remaining users first mistypes
+                // the password twice.
                 match chance.below(3) {
                     0 => act(0, What::Code),
                     1 => act(0, What::OAuth),
@@ -153,15 +155,15 @@ fn address(person: u32) -> IpAddr {
     let [_, a, b, c] = person.to_be_bytes();
     let address = match person {
         ..OFFICE => Ipv4Addr::new(198, 51, 100, 1),
-        // The mobile carrier's users, in one network.
+        // The users of the mobile carrier, who share one network.
         _ if person < OFFICE + MOBILE => Ipv4Addr::new(203, 0, 113, c),
-        // Two users share each home's IP address.
+        // Of the remaining users, every two share the IP address of a home.
         _ => Ipv4Addr::new(11, a, b, c / 2 * 2),
     };
     address.into()
 }
 
-/// The counters as the table would have them.
+/// The counters with the values that they would have in the table.
 #[derive(Default)]
 struct Counters(HashMap<String, u32>);
 
@@ -170,7 +172,7 @@ impl Counters {
         self.0.get(name).copied().unwrap_or_default()
     }
 
-    /// Counts a request; returns whether it is within the quota.
+    /// Counts a request, and returns whether the request is within the quota.
     fn count(&mut self, counter: &Counter) -> bool {
         let room = counter.quota_after(self.value(&counter.before()));
         let counted = self.0.entry(counter.to_string()).or_default();
@@ -185,14 +187,15 @@ enum Whom {
     Address,
     Network,
     Project,
-    /// The user, by account, email address or token.
+    /// The user, who is identified by an account, an email address or a token.
     Person,
 }
 
-/// The IP address that sends the events.
+/// The IP address from which the events are sent.
 const HOME: &str = "203.0.113.7";
 
-/// The rules that have counted since the recorder was last cleared, and whom.
+/// The rules that have counted a request since the recorder was last cleared, each with the counted
+/// subject.
 fn counted(app: &TestApp) -> BTreeSet<(&'static str, Whom)> {
     let calls = app.recorder.writes();
     let bodies = calls.iter().map(|(_, body)| serde_json::from_str::<Value>(body).unwrap());
@@ -205,7 +208,7 @@ fn counted(app: &TestApp) -> BTreeSet<(&'static str, Whom)> {
     names.map(|name| read(&name)).collect()
 }
 
-/// The rule and subject in a counter's name: `<project>#<rule>#<subject>#<window>`.
+/// The rule and the subject in a counter's name: `<project>#<rule>#<subject>#<window>`.
 fn read(name: &str) -> (&'static str, Whom) {
     let parts: Vec<&str> = name.split('#').collect();
     let rule = Rule::ALL.into_iter().find(|rule| rule.name() == parts[1]).unwrap();
@@ -218,7 +221,7 @@ fn read(name: &str) -> (&'static str, Whom) {
     (rule.name(), whom)
 }
 
-/// The rules that count each act, and whom.
+/// The rules that count each action, and the subjects that they count.
 async fn rules() -> BTreeMap<What, BTreeSet<(&'static str, Whom)>> {
     let all = operations::all();
     let mut rules = BTreeMap::new();
@@ -231,11 +234,12 @@ async fn rules() -> BTreeMap<What, BTreeSet<(&'static str, Whom)>> {
             world.send(&name(operation)).await;
             let counted = counted(&world.app);
             let own = operation.route.limit.map_or(&[][..], |limit| limit.early_rules(true));
-            // Nobody is signed in yet, and a single request does not reach the table's counters of
-            // batched rules.
+            // Nobody is signed in yet. A single request does not reach the counters of batched
+            // rules in the table.
             let own = own.iter().filter(|(_, by)| *by != SubjectKind::User);
             let (batched, exact): (Rules, Rules) = own.partition(|(rule, _)| rule.is_batched());
-            // OAuth operations have no access headers, so they count their own requests.
+            // OAuth operations do not use the access headers, so these operations count their
+            // requests separately.
             let is_counted =
                 counted.len() + batched.len() > 0 && exact.iter().all(|(rule, _)| counted.iter().any(|(name, _)| *name == rule.name()));
             assert!(is_counted || what == What::OAuth, "{route} is not counted as expected");

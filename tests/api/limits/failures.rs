@@ -1,5 +1,6 @@
-//! Wrong passwords at sign-in count by the given email address, whether or not it has an account.
-//! Wrong values of `old_password` in a password change and wrong second factors count separately.
+//! Wrong passwords at sign-in are counted by the email address in the request, even if the address
+//! has no account. Wrong values of `old_password` in a password change are counted separately.
+//! Wrong second factors are also counted separately.
 
 use futures_util::future::join_all;
 use jiff::SignedDuration;
@@ -32,7 +33,7 @@ async fn after_10_wrong_passwords_the_right_one_is_rejected_too() {
     let seconds = assert_refused(&refused, "sign-in", Rule::SignInFailures.standard());
     let right = client.post(SIGN_IN, sign_in(" ADA@example.com", RIGHT)).await;
     assert_refused(&right, "sign-in", Rule::SignInFailures.standard());
-    // Neither another IP address nor server access bypasses the limit.
+    // Another IP address does not bypass the limit. Server access also does not bypass it.
     assert!(is_refused(&at(app.client(), "203.0.113.8").post(SIGN_IN, sign_in("ada@example.com", RIGHT)).await));
     assert!(is_refused(&app.server().post(SIGN_IN, sign_in("ada@example.com", RIGHT)).await));
 
@@ -93,15 +94,15 @@ async fn guesses_at_sign_in_do_not_lock_out_the_owner() {
         assert_eq!(wrong, wanted);
     };
     lock(10).await;
-    // Signed-in users can still change the password.
+    // A signed-in user can still change the password.
     let change = json!({ "old_password": RIGHT, "new_password": "a better horse battery" });
     assert_eq!(app.signed_in(&ada).post(UPDATE, change).await.status(), 200);
     assert!(is_refused(&app.client().post(SIGN_IN, sign_in("ada@example.com", "a better horse battery")).await));
-    // An email's link still signs in.
+    // The link in an email still signs in.
     let user = json!({ "primary_email_verified": true, "otp_auth_enabled": true });
     assert_eq!(app.server().patch(&format!("/api/v1/users/{}", ada.user_id), user).await.status(), 200);
     app.sign_in_by_mail("ada@example.com").await;
-    // After a reset, the new password works immediately, and strangers have ten guesses again.
+    // After a reset, the new password works immediately, and strangers can guess ten times again.
     assert_eq!(app.client().post(SEND_RESET, reset_of("ada@example.com")).await.status(), 200);
     let reset = json!({ "code": app.last_mail("ada@example.com").await.code(), "password": RIGHT });
     assert_eq!(app.client().post("/api/v1/auth/password/reset", reset).await.status(), 200);
@@ -127,19 +128,19 @@ async fn a_malformed_address_locks_no_account() {
     assert_eq!(app.signed_in(&ada).post(UPDATE, change).await.status(), 200);
 }
 
-/// The number of sessions, including the sign-up's in [`app`].
+/// The number of sessions, including the session from the sign-up in [`app`].
 fn sessions(app: &TestApp) -> usize {
     app.table().into_keys().filter(|(_, sk)| sk.starts_with("SESSION#")).count()
 }
 
-/// A correct password counts until its session is written, so guesses in the meantime cannot take
-/// its place.
+/// A correct password counts as an attempt until its session is written, so concurrent guesses
+/// cannot use this attempt.
 #[tokio::test]
 async fn a_right_password_is_one_of_ten_attempts_until_it_signs_in() {
     let app = app().await;
     let client = app.client();
     let send = async |password| client.post(SIGN_IN, sign_in("ada@example.com", password)).await;
-    // A call to the table is recorded at its start, and takes a round trip.
+    // A call to the table is recorded when it starts, and takes a round trip.
     app.recorder.clear();
     app.recorder.measure();
     tokio::time::pause();
@@ -152,7 +153,7 @@ async fn a_right_password_is_one_of_ten_attempts_until_it_signs_in() {
     assert_eq!(wrong.iter().filter(|answer| answer.code() == "EMAIL_PASSWORD_MISMATCH").count(), 9);
     assert_eq!(wrong.iter().filter(|answer| is_refused(answer)).count(), 1);
     assert_eq!((right.status(), sessions(&app)), (200, 2), "{}", right.text());
-    // Its count is taken back: one guess is left.
+    // The count of the correct password is taken back, so one guess is left.
     assert_eq!(send("wrong horse battery").await.code(), "EMAIL_PASSWORD_MISMATCH");
     assert!(is_refused(&send(RIGHT).await));
 }
@@ -183,7 +184,7 @@ async fn an_outdated_hash_is_replaced_only_if_the_sign_in_succeeds() {
     }
 }
 
-/// If the owner's programs sign in at the same time, none of them is refused.
+/// The owner's programs sign in at the same time, and the service accepts all of them.
 #[tokio::test(flavor = "multi_thread")]
 async fn forty_right_passwords_at_once_all_sign_in() {
     let app = app().await;
@@ -200,8 +201,8 @@ async fn of_concurrent_guesses_at_most_10_are_evaluated() {
     let guesses: Vec<_> = (0..100)
         .map(|number| {
             let client = client.clone();
-            // One password is right. It succeeds at most once, and never after 10 wrong ones were
-            // reported.
+            // One password is right. This password succeeds at most once, and never after 10 wrong
+            // passwords were reported.
             let password = if number == 50 { RIGHT.to_owned() } else { format!("wrong horse {number}") };
             tokio::spawn(async move { client.post(SIGN_IN, sign_in("ada@example.com", &password)).await })
         })
@@ -237,6 +238,6 @@ async fn totp_guesses_are_counted_across_attempts() {
     .await;
     assert_eq!(let_through, 10);
     assert_refused(&refused, "sign-in", Rule::SignInFailures.standard());
-    // Wrong codes from an authenticator app do not lock the password itself.
+    // Wrong codes from an authenticator app do not close the account to its password.
     assert_eq!(app.client().post(SIGN_IN, sign_in("ada@example.com", RIGHT)).await.status(), 400);
 }

@@ -1,4 +1,5 @@
-//! Rate limits: quotas, whom they count, and the response beyond them.
+//! Rate limits, with tests about their quotas, their subjects, and the response when a quota is
+//! exceeded.
 
 mod codes;
 mod counting;
@@ -24,7 +25,7 @@ const CHECK: &str = "/api/v1/auth/otp/sign-in/check-code";
 const REFRESH: &str = "/api/v1/auth/sessions/current/refresh";
 const TOKEN: &str = "/api/v1/auth/oauth/token";
 
-/// The limit of one rule; all other limits are off.
+/// The limit of one rule. All other limits are off.
 fn only(rule: Rule, quota: u32, window: u32) -> Limits {
     Limits::off().with(rule, Some(Rate::new(quota, window)))
 }
@@ -46,7 +47,7 @@ fn is_refused(answer: &Answer) -> bool {
     answer.status() == 429
 }
 
-/// Asserts the response to a limited request; returns the seconds to wait.
+/// Asserts the response to a limited request, and returns the number of seconds to wait.
 fn assert_refused(answer: &Answer, limit: &str, rate: Rate) -> i64 {
     assert_eq!((answer.status(), answer.code().as_str()), (429, "RATE_LIMITED"), "{}", answer.text());
     let body = answer.json();
@@ -56,12 +57,13 @@ fn assert_refused(answer: &Answer, limit: &str, rate: Rate) -> i64 {
     assert_eq!(answer.header("retry-after"), Some(seconds.to_string().as_str()));
     assert_eq!(answer.header("ratelimit-policy"), Some(format!("\"{limit}\";q={};w={}", rate.quota, rate.window()).as_str()));
     assert_eq!(answer.header("ratelimit"), Some(format!("\"{limit}\";r=0;t={seconds}").as_str()));
-    // The SDKs do not know this error code, and would throw if a header named it.
+    // The SDKs do not know this error code, and would throw an exception if a header contained it.
     assert_eq!(answer.header("x-stack-known-error"), None);
     seconds
 }
 
-/// Sends requests until one is limited; returns the number allowed, and the last response.
+/// Sends requests until one request is limited, and returns the number of permitted requests and
+/// the last response.
 async fn exhaust<F: Future<Output = Answer>>(mut send: impl FnMut(usize) -> F) -> (usize, Answer) {
     for number in 0.. {
         let answer = send(number).await;

@@ -1,5 +1,5 @@
-//! Sends every operation's event. Operations reject requests beyond their limit, and operations
-//! that check or send codes have a limit. New operations are covered automatically.
+//! Sends every operation's event. Operations reject requests above their limit. Every operation
+//! that checks or sends codes has a limit. The test covers new operations automatically.
 
 use std::collections::BTreeSet;
 
@@ -21,11 +21,11 @@ async fn every_limited_operation_is_rejected_at_its_limit() {
         let rules: Vec<Rule> = Rule::ALL.into_iter().filter(|rule| rule.limit() == limit || of_servers(rule)).collect();
         let one = rules.iter().fold(Limits::off(), |limits, rule| limits.with(*rule, Some(Rate::new(1, WINDOW))));
         let world = World::new(one).await;
-        // The setup used some quota, which is restored after a window.
+        // The setup has used part of the quota. The quota is restored after a window.
         world.app.advance(SignedDuration::from_secs(WINDOW.into()));
         let (name, event) = (operation.route.name, name(&operation));
-        // Another test checks the response: here, for example, the second factor's code has
-        // expired.
+        // This test ignores the content of the response, because another test checks it. For
+        // example, the code of the second factor has expired here.
         let first = world.send(&event).await;
         assert!(first.status() < 500 && first.status() != 429, "{name}: {}", first.text());
         let second = world.send(&event).await;
@@ -61,8 +61,8 @@ async fn operations_that_check_or_send_codes_have_the_code_limit() {
             tried.insert(name);
         }
         for (_, body) in calls.iter().filter(|(operation, body)| operation == "TransactWriteItems" && body.contains("\"C#")) {
-            // The code for setting up an authenticator app is in the response, not in an email.
-            // A link to undo a change works once.
+            // The code for setting up an authenticator app is in the response, not in an email. A
+            // link that undoes a change works only once.
             if body.contains("\"attempts\"") && !["auth-mfa-authenticator-begin", "auth-not-me"].contains(&name) {
                 assert!(matches!(limit, Some(Limit::SendCode | Limit::SignUp)), "{name} sends codes without the limit of sending");
                 let counts = |(operation, body): &(String, String)| is_write(operation) && body.contains("#send-code-recipient");

@@ -1,4 +1,5 @@
-//! Clients' writes count by IP address and network as well as by user; pictures count separately.
+//! Writes by clients are counted by IP address, by network and by user. Pictures are counted
+//! separately.
 
 use std::collections::BTreeSet;
 
@@ -15,26 +16,28 @@ use crate::events::{World, name};
 const ME: &str = "/api/v1/users/me";
 const PICTURE: &str = "data:image/png;base64,iVBORw0KGgo=";
 
-/// Whether an operation's limit counts clients' requests by IP address, and by network. Its other
-/// rules depend on the operation's purpose.
+/// The first value is whether the operation's limit counts clients' requests by IP address. The
+/// second value is whether the limit counts them by network. The other rules of the limit depend on
+/// the purpose of the operation.
 fn by_place(operation: &infra::Operation) -> (bool, bool) {
     let rules = operation.route.limit.map_or(&[][..], |limit| limit.early_rules(true));
     let has = |wanted: SubjectKind| rules.iter().any(|(_, by)| *by == wanted);
     (has(SubjectKind::Address), has(SubjectKind::Network))
 }
 
-/// Requests by clients that write; requests by servers are counted by key.
+/// The write operations that clients can call. Requests by servers are counted by key.
 fn writes_of_clients() -> impl Iterator<Item = infra::Operation> {
     let is_of_client = |operation: &infra::Operation| operation.description.level.is_none_or(|level| level == Level::Client);
     operations::all().into_iter().filter(move |operation| operation.route.limit.is_some() && is_of_client(operation))
 }
 
-/// Whether an event has a server key, so that its request is counted by that key.
+/// Whether an event contains a server key. If it does, the request is counted by this key.
 fn is_of_server(world: &World, event: &str) -> bool {
     world.request(event).headers().get("x-service-access-type").is_some_and(|level| level == "server")
 }
 
-/// Operations without a session that count their requests otherwise, with the reason.
+/// Operations without a session whose requests are counted in a different way. The text states the
+/// reason.
 const OTHERWISE: [(&str, &str); 7] = [
     ("auth-challenge-create", "writes nothing, and is counted by address"),
     ("auth-oauth-client-introspect", "writes nothing, and is counted by its client"),
@@ -61,7 +64,8 @@ async fn every_write_of_a_client_is_counted_by_address_and_network() {
         world.app.recorder.clear();
         world.app.app.memory.forget();
         let answer = world.send(&name(&operation)).await;
-        // Links in emails are counted per code, whoever follows them: see `limits::codes`.
+        // Links in emails are counted by code, no matter who follows them. The tests are in
+        // `limits::codes`.
         let in_table = world.app.recorder.writes().iter().flat_map(|(_, body)| counters(body)).collect::<BTreeSet<_>>();
         let in_memory = world.app.app.memory.batched();
         let counted = |subject: &str| in_table.iter().chain(&in_memory).any(|counter| counter.contains(&format!("#{subject}#")));
@@ -88,7 +92,7 @@ async fn every_write_of_a_signed_in_client_is_counted_by_user_or_session() {
         let answer = world.send(&event).await;
         let in_table = world.app.recorder.writes().iter().flat_map(|(_, body)| counters(body)).collect::<BTreeSet<_>>();
         let counted: Vec<String> = in_table.into_iter().chain(world.app.app.memory.batched()).collect();
-        // Only ids of users and sessions have this form.
+        // Only the ids of users and sessions have this form.
         let is_of_user = |counter: &String| counter.split('#').nth(2).is_some_and(|subject| uuid::Uuid::parse_str(subject).is_ok());
         assert!(counted.iter().any(is_of_user), "{} ({}): {counted:?}", operation.route.name, answer.status());
         checked += 1;
@@ -124,7 +128,7 @@ async fn a_user_at_many_addresses_has_one_limit_of_codes_emails_and_proofs() {
     }
 }
 
-/// The counters that a call increments, by name.
+/// The names of the counters that a call increments.
 fn counters(body: &str) -> Vec<String> {
     body.split("\"L#").skip(1).filter_map(|rest| rest.split('"').next()).map(str::to_owned).collect()
 }
@@ -150,7 +154,8 @@ async fn all_users_of_an_address_and_of_a_network_share_a_limit() {
     let (let_through, refused) = exhaust(|number| write(number, "203.0.113.7".to_owned())).await;
     assert_eq!(let_through, 25);
     assert_refused(&refused, "write", by_address);
-    // Another address gets the rest of the network's quota, another network the full quota.
+    // Another IP address gets the rest of the network's quota, and another network gets the full
+    // quota.
     let (let_through, refused) = exhaust(|number| write(number, "203.0.113.8".to_owned())).await;
     assert_eq!(let_through, 15);
     assert_refused(&refused, "write", by_network);
@@ -171,7 +176,8 @@ async fn every_tenth_write_is_counted_in_the_table_and_the_others_cost_nothing()
         counted.push(app.recorder.writes().iter().flat_map(|(_, body)| counters(body)).count());
     }
     assert_eq!(counted.iter().sum::<usize>(), 3, "{counted:?}");
-    // Another process, which knows only the table, also refuses requests beyond the quota.
+    // Another process, which knows only the counts in the table, also refuses requests above the
+    // quota.
     app.app.memory.forget();
     let (let_through, _) = exhaust(|_| {
         let caller = at(app.signed_in(&ada), "203.0.113.7");
@@ -181,7 +187,8 @@ async fn every_tenth_write_is_counted_in_the_table_and_the_others_cost_nothing()
     assert!((70..=80).contains(&let_through), "{let_through}");
 }
 
-/// Operations whose limits are all counted in memory first, each with a request that is counted.
+/// Calls each operation whose limits are all counted in memory first, with a request that is
+/// counted.
 #[tokio::test]
 async fn every_batched_count_reaches_the_table_at_the_tenth_request() {
     let mut checked = 0;
@@ -261,17 +268,17 @@ async fn pictures_are_limited_by_user_address_and_network() {
         .await;
         assert_eq!(let_through, limit as usize, "{rule:?}");
         assert_refused(&refused, "picture", Rate::new(limit, 600));
-        // Pictures given as URLs do not count; nor do other changes.
+        // Pictures that are given as URLs are not counted. Other changes are also not counted.
         let caller = at(app.signed_in(&users[0]), "203.0.113.7");
         assert_eq!(caller.patch(ME, json!({ "profile_image_url": "https://example.com/ada.png" })).await.status(), 200);
-        // This limit does not apply to uploads by servers.
+        // The limit does not apply to uploads by servers.
         let path = format!("/api/v1/users/{}", users[0].user_id);
         assert_eq!(app.server().patch(&path, json!({ "profile_image_url": PICTURE })).await.status(), 200);
     }
 }
 
-/// Every operation that stores a picture counts it, because the limit depends on the body, not on
-/// the operation.
+/// The limit depends on the body and not on the operation, so every operation that stores a picture
+/// counts the picture.
 #[tokio::test]
 async fn every_operation_of_a_client_that_takes_a_picture_counts_it() {
     let document: serde_json::Value = serde_json::from_str(include_str!("../../../functions/content/src/openapi.json")).unwrap();

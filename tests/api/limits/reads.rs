@@ -1,4 +1,4 @@
-//! Clients' large reads count by session, IP address and network.
+//! Large reads by clients are counted by session, IP address and network.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -13,10 +13,10 @@ const SESSION: &str = "/api/v1/auth/sessions/current";
 const PROJECT: &str = "/api/v1/projects/current";
 const TEAMS: &str = "/api/v1/teams?user_id=me";
 const QUOTA: u32 = 24;
-/// With two fields of this much metadata, a user counts as three reads.
+/// With two fields that contain this much metadata, a user counts as three reads.
 const METADATA: usize = 27_000;
 
-/// A user with an item of some 55 KB, and a limit for one rule.
+/// A user with an item of some 55 KB, and a limit for a single rule.
 async fn world(rule: Rule) -> (TestApp, SignedInUser) {
     let app = TestApp::start_with(only(rule, QUOTA, 600)).await;
     let ada = app.sign_up("ada@example.com").await;
@@ -30,7 +30,7 @@ fn rate() -> Rate {
     Rate::new(QUOTA, 600)
 }
 
-/// Reads the user until it is refused.
+/// Reads the user until a read is refused.
 async fn read_all(caller: &Caller) -> i64 {
     let (answered, refused) = exhaust(|_| caller.get(ME)).await;
     assert_eq!(answered, 8, "each counts three times, and only the next ones are refused");
@@ -47,7 +47,8 @@ async fn large_reads_count_by_session_and_small_ones_not_at_all() {
     app.recorder.clear();
     let seconds = read_all(&caller).await;
     assert_eq!(app.recorder.count_of("UpdateItem", "#read"), 0, "reads write nothing");
-    // Someone who stole a session can use up only that session's quota, and the owner can end it.
+    // Someone who stole a session can use up only the quota of that session, and the owner can end
+    // the session.
     let own = app.signed_in(&app.sign_in("ada@example.com").await);
     assert_eq!((own.get(ME).await.status(), small.get(ME).await.status()), (200, 200));
     assert_eq!(caller.patch(ME, json!({ "display_name": "Ada" })).await.status(), 200, "writes have limits of their own");
@@ -64,7 +65,7 @@ async fn large_reads_count_by_address_in_all_sessions() {
     let again = app.sign_in("ada@example.com").await;
     assert!(is_refused(&at(app.signed_in(&again), "203.0.113.7").get(ME).await));
     assert_eq!(at(app.signed_in(&ada), "203.0.113.8").get(ME).await.status(), 200);
-    // A server reads on behalf of many users.
+    // A server reads for many users, so the limit does not apply.
     for _ in 0..2 * QUOTA {
         let server = at(app.server(), "203.0.113.7");
         assert_eq!(server.get(&format!("/api/v1/users/{}", ada.user_id)).await.status(), 200);
@@ -87,7 +88,7 @@ async fn a_session_that_read_little_reads_on_at_a_full_address() {
     assert!(is_refused(&outside.get(PROJECT).await), "without a session");
 }
 
-/// The settings of a project may be large, and each request reads them.
+/// A project's settings may be large, and every request reads them.
 #[tokio::test]
 async fn settings_count_as_reads_only_where_nothing_else_is_read() {
     let app = TestApp::start_with(only(Rule::ReadAddress, QUOTA, 600)).await;
@@ -137,7 +138,7 @@ async fn pictures_count_by_address_and_network() {
     }
 }
 
-/// A page reads more than it shows, and all of it counts.
+/// A page reads more data than it shows. The limit counts all data that is read.
 #[tokio::test]
 async fn a_flood_of_the_longest_pages_is_refused_with_the_standard_limits() {
     let standard = Rule::Read.standard();

@@ -1,4 +1,4 @@
-//! An intruder in one session cannot use up the limit of the operations that end that session.
+//! An intruder in one session cannot use up the limit of the operations that end this session.
 
 use model::limit::{Limits, Rate, Rule};
 use serde_json::json;
@@ -48,7 +48,8 @@ async fn a_flood_from_a_session_does_not_keep_the_owner_from_ending_it() {
 
     assert_eq!(own.delete(SESSIONS).await.status(), 200);
     assert_eq!(eve.get(ME).await.code(), "ACCESS_TOKEN_EXPIRED");
-    // The ended session's token still counts, but only for that session.
+    // The token of a session that has ended is still counted, but only against the limit of this
+    // session.
     app.advance(SignedDuration::from_mins(5));
     flood().await;
     let change = json!({ "old_password": "correct horse battery", "new_password": "a better horse battery" });

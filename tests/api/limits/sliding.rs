@@ -1,4 +1,4 @@
-//! Sliding windows: a burst never exceeds the quota, even across a window's boundary.
+//! Sliding windows. A burst never exceeds the quota, even if it crosses the boundary of a window.
 
 use jiff::SignedDuration;
 use model::limit::{Limits, Rate, Rule};
@@ -9,8 +9,8 @@ use super::*;
 
 const RATE: Rate = Rate::new(4, 600);
 
-/// Uses up the quota of four requests, and waits until one is allowed again, just after the start
-/// of a new window.
+/// Uses up the quota of four requests, and advances the clock until another request is permitted.
+/// At this time, a new window has just started.
 async fn full<F: Future<Output = Answer>>(app: &TestApp, send: impl FnMut(usize) -> F) {
     let (let_through, refused) = exhaust(send).await;
     assert_eq!(let_through, 4);
@@ -18,7 +18,8 @@ async fn full<F: Future<Output = Answer>>(app: &TestApp, send: impl FnMut(usize)
     app.advance(SignedDuration::from_secs(seconds));
 }
 
-/// How many requests are allowed now, and the seconds to wait after them.
+/// The number of requests that are permitted now, and the number of seconds to wait after these
+/// requests.
 async fn room<F: Future<Output = Answer>>(send: impl FnMut(usize) -> F) -> (usize, i64) {
     let (let_through, refused) = exhaust(send).await;
     (let_through, refused.header("retry-after").unwrap().parse().unwrap())
@@ -68,7 +69,7 @@ async fn password_guesses_cannot_be_doubled_at_a_window_boundary() {
     let guess = |_| client.post(SIGN_IN, json!({ "email": "ada@example.com", "password": "wrong horse battery" }));
     full(&app, guess).await;
     assert_eq!(room(guess).await.0, 1);
-    // The correct password has to wait too, but no longer than announced.
+    // A correct password must also wait, but not longer than announced.
     let right = json!({ "email": "ada@example.com", "password": "correct horse battery" });
     let refused = client.post(SIGN_IN, right.clone()).await;
     let seconds = assert_refused(&refused, "sign-in", RATE);

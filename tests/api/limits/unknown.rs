@@ -1,5 +1,5 @@
-//! Requests with unknown tokens, invitations, keys, projects or links count against the caller,
-//! without an item in the table for each.
+//! Requests with unknown tokens, invitations, keys, projects or links count towards a limit of the
+//! caller. Such requests do not create an item in the table for each value.
 
 use std::collections::BTreeSet;
 
@@ -13,15 +13,15 @@ use super::*;
 
 const UNKNOWN_PROJECT: &str = "11111111-2222-4333-8444-555555555555";
 
-/// A service with the standard limits, and a recorder without the setup's calls.
+/// A service with the standard limits, and a recorder that does not contain the setup's calls.
 async fn standard() -> TestApp {
     let app = TestApp::start_with(Limits::standard()).await;
     app.recorder.clear();
     app
 }
 
-/// The partitions written since the recorder was last cleared; asserts that there were no
-/// transactions.
+/// The partitions to which calls have written since the recorder was last cleared. Also asserts
+/// that there were no transactions.
 fn written(app: &TestApp) -> BTreeSet<String> {
     let key = |body: &str| {
         let body: Value = serde_json::from_str(body).unwrap();
@@ -36,7 +36,8 @@ fn written(app: &TestApp) -> BTreeSet<String> {
     writes.iter().filter_map(|(_, body)| key(body)).collect()
 }
 
-/// Sends made-up values until the rate limit rejects one; returns the written partitions.
+/// Sends made-up values until the rate limit rejects one, and returns the partitions to which the
+/// requests wrote.
 async fn made_up<F: Future<Output = Answer>>(app: &TestApp, rule: Rule, code: &str, mut send: impl FnMut(usize) -> F) -> BTreeSet<String> {
     for number in 0..rule.standard().quota as usize {
         assert_eq!(send(number).await.code(), code, "{number}");
@@ -45,7 +46,8 @@ async fn made_up<F: Future<Output = Answer>>(app: &TestApp, rule: Rule, code: &s
         let refused = send(number).await;
         assert_refused(&refused, rule.limit().name(), rule.standard());
     }
-    // Requests from an IP address or a network are counted in the table only from time to time.
+    // The requests of an IP address or network are added to the counter in the table only from time
+    // to time.
     let is_of_place = |pk: &String| Rule::ALL.iter().any(|rule| rule.is_batched() && pk.contains(&format!("#{}#", rule.name())));
     written(app).into_iter().filter(|pk| !is_of_place(pk)).collect()
 }
@@ -103,7 +105,7 @@ async fn unknown_keys_are_rejected_and_leave_one_item() {
     };
     let written = made_up(&app, Rule::Unproved, "INVALID_SECRET_SERVER_KEY", ask).await;
     assert_eq!(written.len(), 1, "{written:?}");
-    // Whoever has a valid key can still use it.
+    // A caller who has a valid key can still use the key.
     assert_eq!(app.server().get("/api/v1/users").await.status(), 200);
 }
 
@@ -130,7 +132,7 @@ async fn unknown_projects_are_rejected_and_leave_no_items() {
     assert!(!is_refused(&app.client().post(SIGN_IN, nobody(0)).await));
 }
 
-/// One network has up to 65,536 addresses, each with its own quota.
+/// One network has up to 65,536 addresses, each with a separate quota.
 #[tokio::test]
 async fn unknown_projects_and_tokens_from_a_network_count_together() {
     let app = TestApp::start_with(only(Rule::UnprovedNetwork, 4, 600)).await;
@@ -184,7 +186,7 @@ async fn unknown_links_are_rejected_and_leave_no_items() {
     }
 }
 
-/// A path with made-up ids, a different one for each number.
+/// A path with made-up ids that differ for each number.
 fn made_up_path(app: &TestApp, path: &str, number: usize) -> String {
     let id = UNKNOWN_PROJECT.replace("55555", &format!("{number:05}"));
     let project = if path.contains("images") { app.project_id().to_string() } else { id.clone() };
@@ -212,7 +214,7 @@ async fn reads_of_unknown_ids_without_a_session_leave_no_items() {
     }
 }
 
-/// New operations are covered automatically.
+/// The test covers new operations automatically.
 #[tokio::test]
 async fn every_read_that_finds_nothing_without_a_session_is_counted() {
     let app = TestApp::start_with(only(Rule::Unproved, 1, 600)).await;

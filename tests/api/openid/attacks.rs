@@ -1,4 +1,4 @@
-//! Attacks on the sign-in to a client.
+//! Attacks on signing in to a client.
 
 use jiff::SignedDuration;
 use serde_json::json;
@@ -7,7 +7,7 @@ use support::TestApp;
 use super::{RelyingParty, VERIFIER, claims, signed_in, text};
 use crate::hosted::{Browser, query_of};
 
-/// Code injection (RFC 9700 §4.5): a stolen code is useless without the verifier.
+/// Code injection (RFC 9700 §4.5). A stolen code is useless without the verifier.
 #[tokio::test]
 async fn a_stolen_code_cannot_be_redeemed_elsewhere() {
     let app = TestApp::start().await;
@@ -87,7 +87,8 @@ async fn a_code_ends_after_a_minute_and_with_what_it_rests_on() {
     assert_eq!(rp.redeem(&of_session).await.json()["error"], "invalid_grant", "the user has signed out");
 }
 
-/// Audience confusion: a stranger's token must not pass for one of the project's apps.
+/// Audience confusion. The token of a stranger's client must not pass for a token of one of the
+/// project's apps.
 #[tokio::test]
 async fn a_strangers_token_is_none_of_the_projects() {
     let app = TestApp::start().await;
@@ -111,7 +112,7 @@ async fn a_strangers_token_is_none_of_the_projects() {
     assert_eq!(app.anonymous().request("GET", &path).header("authorization", &token).send().await.status(), 401);
 }
 
-/// Consent cannot be given by another site: it would need the form's token.
+/// Another site cannot give consent, because it does not have the form token.
 #[tokio::test]
 async fn another_site_cannot_consent() {
     let app = TestApp::start().await;
@@ -131,7 +132,7 @@ async fn another_site_cannot_consent() {
     assert!(page.header("content-security-policy").unwrap().contains("frame-ancestors 'none'"));
 }
 
-/// `prompt=none` must not tell a stranger's client who is signed in.
+/// `prompt=none` must not reveal to a stranger's client which user is signed in.
 #[tokio::test]
 async fn a_silent_request_tells_nothing_without_consent() {
     let app = TestApp::start().await;
@@ -145,7 +146,8 @@ async fn a_silent_request_tells_nothing_without_consent() {
     assert_eq!(page.status(), 400);
 }
 
-/// The request of one client cannot be completed for another, nor by an impersonation.
+/// The request of one client cannot be completed for another client. An impersonation also cannot
+/// complete it.
 #[tokio::test]
 async fn an_impersonation_cannot_sign_in_to_a_client() {
     let app = TestApp::start().await;
@@ -159,7 +161,7 @@ async fn an_impersonation_cannot_sign_in_to_a_client() {
     assert!(answer.header("location").unwrap().contains("error=access_denied"), "{} {}", answer.status(), answer.text());
 }
 
-/// Client secrets in two places at once (RFC 6749 §2.3).
+/// A client must not send its secret in two places at once (RFC 6749 §2.3).
 #[tokio::test]
 async fn a_client_authenticates_in_one_way() {
     let app = TestApp::start().await;

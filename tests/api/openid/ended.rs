@@ -1,4 +1,4 @@
-//! Tokens that are described or ended by their client, and sign-outs that a client asks for.
+//! Clients introspect tokens, revoke tokens, and request sign-outs.
 
 use jiff::SignedDuration;
 use serde_json::json;
@@ -60,7 +60,7 @@ async fn a_revoked_token_ends_its_session() {
     assert_eq!(rp.refresh(&text(&tokens["refresh_token"])).await.status(), 200, "another client ends nothing");
 }
 
-/// Sends a browser to the end-session endpoint, and returns the page that follows.
+/// Sends a browser to the end-session endpoint, and returns the next page.
 async fn sign_out(rp: &RelyingParty<'_>, browser: &Browser<'_>, parameters: &[(&str, &str)]) -> Answer {
     let query = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(parameters).finish();
     let sent = browser.get(&format!("{}?{query}", rp.endpoint("end-session"))).await;
@@ -88,7 +88,7 @@ async fn a_client_signs_its_own_user_out() {
     assert_eq!(browser.cookie_of("session"), None);
     assert_eq!(rp.refresh(&text(&tokens["refresh_token"])).await.json()["error"], "invalid_grant");
     assert_eq!(rp.page(&browser, &[("prompt", "none")]).await.header("location").map(query_of).unwrap()["error"], "login_required");
-    // Nobody is signed in any more, so there is nothing to ask.
+    // Nobody is signed in any more, so the page does not ask for confirmation.
     assert!(sign_out(&rp, &browser, &parameters).await.text().contains("notes.example.com"));
 }
 
@@ -112,7 +112,7 @@ async fn whoever_cannot_prove_the_session_has_to_ask() {
     assert!(left.text().contains("notes.example.com") && ada.cookie_of("session").is_none(), "{}", left.text());
 }
 
-/// Open redirect: the URL must be one of the client's.
+/// Open redirect. The URL must be one of the client's URLs.
 #[tokio::test]
 async fn after_the_sign_out_users_go_only_where_the_client_is() {
     let app = TestApp::start().await;

@@ -1,4 +1,4 @@
-//! What users have granted: listed, and ended.
+//! The grants of users are listed and ended.
 
 use serde_json::json;
 use support::TestApp;
@@ -30,7 +30,7 @@ async fn a_user_lists_and_ends_a_grant() {
     assert_eq!(rp.refresh(&text(&tokens["refresh_token"])).await.json()["error"], "invalid_grant");
     assert_eq!(rp.userinfo(&text(&tokens["access_token"])).await.status(), 401);
     assert_eq!(listed().await, 1, "its sessions are no longer listed");
-    // A new grant does not bring the sessions of the old one back.
+    // A new grant does not restore the sessions of the old grant.
     let renewed = rp.tokens(&browser).await;
     assert_eq!(rp.refresh(&text(&tokens["refresh_token"])).await.json()["error"], "invalid_grant");
     assert_eq!(rp.refresh(&text(&renewed["refresh_token"])).await.status(), 200);

@@ -1,4 +1,4 @@
-//! The metadata says what holds.
+//! The metadata matches the behaviour of the endpoints.
 
 use serde_json::json;
 use support::TestApp;

@@ -1,4 +1,5 @@
-//! The project as an OpenID provider: its clients, and their users' sign-ins on the hosted pages.
+//! The project as an OpenID provider, with its clients and the sign-ins of users to these clients
+//! on the hosted pages.
 
 mod attacks;
 mod clients;
@@ -24,7 +25,7 @@ const CLIENTS: &str = "/api/v1/internal/oauth-clients";
 const REDIRECT: &str = "https://notes.example.com/cb";
 const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk-and-more";
 
-/// A client and where its endpoints are.
+/// A client, and the endpoints that it uses.
 struct RelyingParty<'a> {
     app: &'a TestApp,
     id: String,
@@ -33,12 +34,12 @@ struct RelyingParty<'a> {
 }
 
 impl<'a> RelyingParty<'a> {
-    /// A confidential client of a stranger.
+    /// A confidential client that belongs to a stranger.
     async fn new(app: &'a TestApp) -> Self {
         Self::with(app, json!({})).await
     }
 
-    /// A client with further settings.
+    /// A client with additional settings.
     async fn with(app: &'a TestApp, more: Value) -> Self {
         let mut body = json!({ "name": "Notes", "client_type": "confidential", "redirect_uris": [REDIRECT] });
         body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -57,7 +58,7 @@ impl<'a> RelyingParty<'a> {
         format!("/api/v1/projects/{}/oauth2/{name}", self.app.project_id())
     }
 
-    /// The parameters of an ordinary request, with `changes`; an empty value removes a parameter.
+    /// The parameters of an ordinary request with `changes`. An empty value removes a parameter.
     fn parameters(&self, changes: &[(&str, &str)]) -> String {
         let challenge = challenge(VERIFIER);
         let usual = [
@@ -80,13 +81,13 @@ impl<'a> RelyingParty<'a> {
         browser.get(&format!("{}?{}", self.endpoint("authorize"), self.parameters(changes))).await
     }
 
-    /// The page to which the authorization endpoint sends a browser.
+    /// The page to which the authorization endpoint redirects a browser.
     async fn page(&self, browser: &Browser<'_>, changes: &[(&str, &str)]) -> Answer {
         let request = self.request(browser, changes).await;
         browser.open("authorize", &[("request", &request)]).await
     }
 
-    /// The name of an accepted request.
+    /// The name of the accepted request.
     async fn request(&self, browser: &Browser<'_>, changes: &[(&str, &str)]) -> String {
         let sent = self.authorize(browser, changes).await;
         let location = sent.header("location").unwrap_or_default().to_owned();
@@ -94,7 +95,7 @@ impl<'a> RelyingParty<'a> {
         query_of(&location).remove("request").unwrap()
     }
 
-    /// The code of a visitor who consents.
+    /// The code that the client gets when the visitor consents.
     async fn code(&self, browser: &Browser<'_>, changes: &[(&str, &str)]) -> String {
         let request = self.request(browser, changes).await;
         let query = [("request", request.as_str())];
@@ -104,7 +105,7 @@ impl<'a> RelyingParty<'a> {
         query_of(&location).remove("code").unwrap_or_else(|| panic!("{} {location} {}", answer.status(), answer.text()))
     }
 
-    /// A request to the token endpoint, authenticated as the client.
+    /// Sends a request to the token endpoint, authenticated as the client.
     async fn token(&self, fields: &[(&str, &str)]) -> Answer {
         let secret = self.secret.clone().unwrap_or_default();
         let own = [("client_id", self.id.as_str()), ("client_secret", secret.as_str())];
@@ -131,7 +132,7 @@ impl<'a> RelyingParty<'a> {
         self.app.anonymous().request("GET", &path).header("authorization", &format!("Bearer {token}")).send().await
     }
 
-    /// The tokens of a visitor who consents.
+    /// The tokens that the client gets when the visitor consents.
     async fn tokens(&self, browser: &Browser<'_>) -> Value {
         let answer = self.redeem(&self.code(browser, &[]).await).await;
         assert_eq!(answer.status(), 200, "{}", answer.text());
@@ -139,7 +140,7 @@ impl<'a> RelyingParty<'a> {
     }
 }
 
-/// A browser in which somebody is signed in.
+/// A browser in which a user is signed in.
 async fn signed_in<'a>(app: &'a TestApp, email: &str) -> Browser<'a> {
     let browser = Browser::new(app);
     sign_up(&browser, email).await;
@@ -150,7 +151,7 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_else(|| panic!("{value} is a text")).to_owned()
 }
 
-/// The claims of a token, unverified.
+/// The claims of a token, without verification.
 fn claims(token: &Value) -> Value {
     let text = text(token);
     serde_json::from_slice(&URL_SAFE_NO_PAD.decode(text.split('.').nth(1).unwrap()).unwrap()).unwrap()

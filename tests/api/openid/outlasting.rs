@@ -1,4 +1,4 @@
-//! What must not outlast the right to it: sessions, consent, scopes and the client itself.
+//! Sessions, consent, scopes and clients must end when the right to them ends.
 
 use jiff::SignedDuration;
 use serde_json::json;
@@ -9,7 +9,8 @@ use crate::hosted::query_of;
 
 const COMPLETE: &str = "/api/v1/auth/oauth2/authorizations/complete";
 
-/// Whoever stole an access token has ten minutes, and must not make a session of it.
+/// Someone who stole an access token can use the token for ten minutes, but must not be able to
+/// start a session with it.
 #[tokio::test]
 async fn an_access_token_alone_begins_no_session() {
     let app = TestApp::start().await;
@@ -22,7 +23,7 @@ async fn an_access_token_alone_begins_no_session() {
     let other = signed_in(&app, "mallory@example.com").await.cookie_of("session").unwrap();
     let mismatched = own.with("x-service-refresh-token", &other).post(COMPLETE, body.clone()).await;
     assert_eq!(mismatched.code(), "CROSS_DOMAIN_SESSION_MISMATCH");
-    // Nor may the session of a client begin another one.
+    // The session of a client must not start another session either.
     let tokens = rp.tokens(&browser).await;
     let of_client = app.client().with("x-service-access-token", &text(&tokens["access_token"]));
     let refused = of_client.with("x-service-refresh-token", &text(&tokens["refresh_token"])).post(COMPLETE, body).await;
@@ -42,7 +43,7 @@ async fn a_session_of_a_client_ends_no_later_than_the_one_it_began_in() {
     assert_eq!(rp.refresh(&text(&tokens["refresh_token"])).await.json()["error"], "invalid_grant");
 }
 
-/// An attacker signs up with the address of somebody else, and consents in their name.
+/// An attacker signs up with the address of another person, and consents in that person's name.
 #[tokio::test]
 async fn consent_does_not_survive_a_new_owner() {
     let app = TestApp::start().await;
@@ -66,7 +67,8 @@ async fn consent_does_not_survive_a_new_owner() {
     assert!(rp.tokens(&owner).await["id_token"].is_string(), "the owner can consent anew");
 }
 
-/// Clients find accounts by verified addresses: a click by somebody else must not make one.
+/// Clients find accounts by verified addresses, so a click by another person must not verify an
+/// address.
 #[tokio::test]
 async fn an_address_that_somebody_else_verified_is_not_verified_for_clients() {
     let app = TestApp::start().await;
@@ -138,7 +140,8 @@ async fn who_may_sign_in_is_checked_again() {
     assert_eq!(open.redeem(&code).await.json()["error"], "invalid_grant", "restricted since the code was issued");
 }
 
-/// Another site can send a browser to the endpoint, without its cookies.
+/// Another site can send a browser to the endpoint. The endpoint then does not receive the
+/// browser's cookies.
 #[tokio::test]
 async fn a_form_of_another_site_replaces_no_cookie() {
     let app = TestApp::start().await;

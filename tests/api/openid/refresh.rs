@@ -1,4 +1,4 @@
-//! Refresh tokens of clients, which rotate.
+//! Refresh tokens of clients, which are replaced with each use.
 
 use futures_util::future::join_all;
 use jiff::SignedDuration;
@@ -80,7 +80,7 @@ async fn a_token_works_only_for_its_client() {
     let none = RelyingParty { secret: None, ..wrong };
     assert_eq!(none.refresh(&token).await.json()["error"], "invalid_client");
     assert_eq!(rp.refresh(&token).await.status(), 200, "the attempts of others have not used it up");
-    // Nor is it a refresh token of the project's apps.
+    // The token is also not a refresh token of the project's apps.
     let app_refresh = app.client().with("x-service-refresh-token", &token).post("/api/v1/auth/sessions/current/refresh", json!({})).await;
     assert_eq!(app_refresh.code(), "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED");
 }

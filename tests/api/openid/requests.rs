@@ -1,4 +1,5 @@
-//! Authorization requests: what is refused, where, and with which error.
+//! Authorization requests, with tests about which requests are refused, where the error is shown,
+//! and which error it is.
 
 use serde_json::json;
 use support::TestApp;

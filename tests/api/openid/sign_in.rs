@@ -1,4 +1,4 @@
-//! Signing in to a client: from the authorization endpoint to the tokens.
+//! Signing in to a client, from the authorization endpoint to the tokens.
 
 use serde_json::{Value, json};
 use support::TestApp;
@@ -19,7 +19,7 @@ async fn a_visitor_signs_up_consents_and_returns_with_a_code() {
     assert_eq!(query["login_hint"], "ada@example.com");
     let back: Vec<(&str, &str)> = vec![("after_auth_return_to", &query["after_auth_return_to"])];
     assert!(browser.open("sign-in", &back).await.text().contains("Sign in to"));
-    // The visitor creates an account instead, and comes back to the request.
+    // The visitor creates an account instead of signing in, and then returns to the request.
     let fields = [("email", "ada@example.com"), ("password", "correct horse battery"), ("action", "password")];
     let created = browser.submit("sign-up", &back, &fields).await;
     let onward = created.header("location").unwrap().to_owned();
@@ -58,7 +58,7 @@ async fn a_visitor_signs_up_consents_and_returns_with_a_code() {
     assert_eq!(info.json(), json!({ "sub": user, "email": "ada@example.com", "email_verified": false }), "{}", info.status());
 }
 
-/// Asserts that an access token is for the client, and agrees with its ID token.
+/// Asserts that an access token was issued for the client, and that it matches its ID token.
 fn is_access_token_of(rp: &RelyingParty<'_>, token: &Value, id: &Value) {
     let access = claims(token);
     for (claim, value) in [
@@ -95,7 +95,7 @@ async fn consent_is_remembered_for_the_same_scopes_and_asked_for_more() {
         let page = rp.page(&browser, changes).await;
         assert_eq!(page.status() == 200, asked, "{changes:?}: {}", page.text());
     }
-    // Two grants of one user to a client become one.
+    // Two grants of a user to the same client are merged.
     rp.code(&browser, &[("scope", "openid profile")]).await;
     assert_eq!(rp.page(&browser, &[("scope", "openid profile email")]).await.status(), 303);
 }
@@ -111,7 +111,7 @@ async fn a_client_of_the_project_itself_needs_no_consent_and_may_use_the_api() {
     assert_eq!(access["aud"], json!(app.project_id()));
     let me = app.client().with("x-service-access-token", &text(&tokens["access_token"])).get("/api/v1/users/me").await;
     assert_eq!((me.status(), &me.json()["id"]), (200, &access["sub"]), "{}", me.text());
-    // The session is one of the user's, and ends with it.
+    // The client's session is listed among the user's sessions, and ends with the user's session.
     let sessions = app.server().get(&format!("/api/v1/auth/sessions?user_id={}", text(&access["sub"]))).await.json();
     let of_client = sessions["items"].as_array().unwrap().iter().find(|session| session["client_name"] == "Notes").unwrap().clone();
     assert_eq!(of_client["id"], access["sid"]);
@@ -162,7 +162,7 @@ async fn prompts_are_followed() {
     assert_eq!(query["another_account"], "1");
     let back = [("after_auth_return_to", query["after_auth_return_to"].as_str()), ("another_account", "1")];
     assert!(!browser.open("sign-in", &back).await.text().contains("Continue as"));
-    // To go on as the same user is not to sign in.
+    // Continuing as the same user is not a new sign-in.
     browser.submit("sign-in", &back, &[("action", "continue")]).await;
     assert!(browser.open("authorize", &[("request", &again)]).await.header("location").unwrap().contains("/handler/sign-in?"));
     let fields = [("email", "ada@example.com"), ("password", "correct horse battery"), ("action", "password")];
@@ -245,7 +245,7 @@ async fn tokens_can_be_signed_with_rsa() {
         assert!(keys["keys"].as_array().unwrap().iter().any(|key| key["kid"] == header["kid"] && key["alg"] == "RS256"));
     }
     assert_eq!(rp.userinfo(&text(&tokens["access_token"])).await.status(), 200);
-    // Another process has not read the key yet.
+    // The new process has not read the key yet.
     let again = RelyingParty { app: &app.redeployed(|_| {}), id: rp.id.clone(), secret: None, redirect_uri: String::new() }
         .userinfo(&text(&tokens["access_token"]))
         .await
@@ -279,7 +279,7 @@ async fn userinfo_has_what_the_scopes_permit() {
     assert_eq!((forged.status(), forged.header("www-authenticate")), (401, Some("Bearer error=\"invalid_token\"")));
 }
 
-/// OpenID Connect Core §3.1.2.1: only the user of the hint may sign in.
+/// Only the user who is named in the hint may sign in (OpenID Connect Core §3.1.2.1).
 #[tokio::test]
 async fn a_hint_of_another_user_asks_for_that_user() {
     let app = TestApp::start().await;

@@ -1,5 +1,5 @@
-//! `/api/v1/internal/api-keys`: key sets are created, listed, changed, revoked, and expire; each
-//! key is shown only once.
+//! `/api/v1/internal/api-keys`. Key sets are created, listed, changed and revoked, and they expire.
+//! Each key is shown only once.
 
 use jiff::SignedDuration;
 use model::project::KeyKind;
@@ -25,7 +25,7 @@ async fn create(app: &TestApp) -> Value {
     created.json()
 }
 
-/// The statuses of requests with each key of a set.
+/// The statuses of three requests, each with one of the keys of a set.
 async fn statuses(app: &TestApp, set: &Value) -> [u16; 3] {
     let key = |name: &str| set[name].as_str().unwrap().to_owned();
     let client = app.client().with("x-stack-publishable-client-key", &key("publishable_client_key"));
@@ -191,7 +191,7 @@ async fn the_time_that_means_never_is_accepted_as_responses_show_it() {
     }
 }
 
-/// Adds sets to the project directly until it has this many.
+/// Adds sets directly to the project until it has this many.
 async fn fill(app: &TestApp, count: usize) {
     let project = app.project_id();
     for _ in app.app.store.key_sets(project).await.unwrap().len()..count {

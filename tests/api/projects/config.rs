@@ -1,4 +1,4 @@
-//! A project's settings as a configuration, and the configuration's levels.
+//! The settings of a project as a configuration, and the levels of the configuration.
 
 use serde_json::{Value, json};
 use support::{Answer, Caller, TestApp};
@@ -68,7 +68,7 @@ async fn a_value_takes_effect_immediately_as_a_project_setting() {
     let project = admin.get(INTERNAL).await.json();
     assert_eq!(project["config"]["sign_up_enabled"], false);
     assert_eq!(project["config"]["domains"], json!([{ "domain": "https://web.example.com", "handler_path": "/handler" }]));
-    // The configuration also shows settings changed by other operations.
+    // The configuration also shows settings that other operations have changed.
     app.configure(json!({ "config": { "sign_up_enabled": true, "client_team_creation_enabled": true } })).await;
     let config = read(&admin, CONFIG).await;
     assert_eq!((&config["auth"]["allowSignUp"], &config["teams"]["allowClientTeamCreation"]), (&json!(true), &json!(true)));
@@ -226,7 +226,8 @@ async fn templates_and_themes_are_shared_with_the_email_operations() {
     let mail = app.last_mail("ada@example.com").await;
     assert!(mail.0.subject.starts_with("Come in with ") && mail.0.html.contains("bare "), "{:?}", mail.0);
 
-    // The configuration shows other operations' changes, and a server may change the branch too.
+    // The configuration shows the changes that other operations have made. A server may also change
+    // the branch.
     let renamed = app.admin().patch(&format!("/api/v1/internal/email-templates/{TEMPLATE}"), json!({ "display_name": "Letters" })).await;
     assert_eq!(renamed.status(), 200);
     assert_eq!(read(&admin, CONFIG).await["emails"]["templates"][TEMPLATE]["displayName"], "Letters");

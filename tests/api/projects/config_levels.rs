@@ -1,5 +1,5 @@
-//! The levels of a configuration: the environment's settings stay in effect whatever the branch
-//! contains.
+//! The levels of a configuration. The settings of the environment stay in effect, no matter what
+//! the branch contains.
 
 use aws_sdk_dynamodb::operation::delete_item::DeleteItemInput;
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -21,7 +21,7 @@ async fn reset(caller: &Caller, name: &str, keys: &[&str]) {
     assert_done(&caller.post(&format!("{}/reset-keys", level(name)), json!({ "keys": keys })).await);
 }
 
-/// The key of the levels' item.
+/// The key of the item that contains the levels.
 fn key(app: &TestApp) -> (String, String) {
     (format!("P#{}", app.project_id()), "CONFIG".to_owned())
 }
@@ -45,10 +45,10 @@ async fn a_push_cannot_switch_off_a_way_to_sign_in_of_another_level() {
         assert_eq!(config["oauth_providers"][0]["client_id"], "an-id");
         assert_eq!(config["sign_up_rules"][0]["id"], "a");
     }
-    // A server may write only the branch, so it cannot disable passwords either.
+    // A server may write only the branch. A server therefore cannot disable passwords.
     assert_done(&patch(&app.server(), "branch", json!({ "auth.password.allowSignIn": false })).await);
     app.sign_up("ada@example.com").await;
-    // Once the environment no longer sets `auth.password`, the branch decides.
+    // Once the environment no longer sets `auth.password`, the setting of the branch takes effect.
     reset(&app.admin(), "environment", &["auth.password"]).await;
     assert_eq!(settings(&app).await["credential_enabled"], false);
     push(&app, json!({ "auth.password.allowSignIn": true })).await;
@@ -120,8 +120,8 @@ async fn a_table_without_levels_has_its_settings_at_the_environment() {
         "emails.themes.0d4f1f3a-5e0c-4a65-9f2f-6c1d2b3a4e5f": { "displayName": "Ours" },
     });
     assert_done(&patch(&admin, "environment", values).await);
-    // Deletes the stored levels. A table from before levels existed has only settings and
-    // documents.
+    // Deletes the stored levels. A table that was written before levels were introduced contains
+    // only settings and documents.
     let (pk, sk) = key(&app);
     assert!(app.table().contains_key(&(pk.clone(), sk.clone())));
     let delete = DeleteItemInput::builder().table_name(app.app.store.table());

@@ -1,4 +1,4 @@
-//! Permissions defined by a configuration, and their grants.
+//! Permissions that a configuration defines, and their grants.
 
 use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -24,7 +24,7 @@ async fn definition(app: &TestApp, id: &str) -> Value {
     listed["items"].as_array().unwrap().iter().find(|definition| definition["id"] == id).cloned().unwrap_or_default()
 }
 
-/// A team with a member who has `notes:edit`; returns the path of the member's permissions.
+/// A team with a member who has `notes:edit`. Returns the path of the member's permissions.
 async fn granted(app: &TestApp) -> String {
     let ada = app.sign_up("ada@example.com").await;
     let team = app.server().post("/api/v1/teams", json!({ "display_name": "Notes" })).await.json()["id"].as_str().unwrap().to_owned();
@@ -65,7 +65,8 @@ async fn a_file_that_leaves_a_permission_out_deletes_no_grants() {
     assert_eq!(definition(&app, "notes:edit").await, Value::Null);
     push(&app, editor()).await;
     assert!(holds(&app, &held, "notes:edit").await);
-    // Deleting a permission that the pushed file no longer defines still ends its grants.
+    // Deleting a permission ends its grants, even if the pushed file no longer defines the
+    // permission.
     push(&app, json!({})).await;
     assert_eq!(app.admin().delete(&format!("{TEAM}/notes:edit")).await.status(), 200);
     push(&app, editor()).await;
@@ -95,8 +96,8 @@ async fn operations_on_definitions_write_the_environment() {
         json!({ "description": "Ours", "scope": "team", "containedPermissionIds": { "team_member": true } })
     );
     assert_eq!((&environment["rbac.permissions.notes:edit"], read(&admin, &level("branch")).await), (&Value::Null, json!({})));
-    // A later push changes nothing as long as the environment defines the permission; otherwise,
-    // the branch decides.
+    // While the environment defines the permission, a later push changes nothing. Without this
+    // definition, the branch decides.
     push(&app, json!({})).await;
     assert!(holds(&app, &held, "notes:write").await);
     assert_eq!(admin.delete(&format!("{TEAM}/notes:write")).await.status(), 200);
@@ -138,8 +139,8 @@ async fn levels_of_an_earlier_version_keep_the_project_s_permissions() {
     let app = TestApp::start().await;
     assert_eq!(app.admin().post(TEAM, json!({ "id": "notes:edit" })).await.status(), 201);
     let held = granted(&app).await;
-    // Gives the item the form that it had in an earlier version: without permissions, and without
-    // the mark that it has them.
+    // Gives the item the form of an earlier version, which stored no permissions and no mark that
+    // the item contains them.
     let update = UpdateItemInput::builder().table_name(app.app.store.table());
     let update = update.key("pk", AttributeValue::S(format!("P#{}", app.project_id()))).key("sk", AttributeValue::S("CONFIG".to_owned()));
     let update = update.update_expression("SET d.environment = :text REMOVE d.has_permissions");

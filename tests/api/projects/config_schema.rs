@@ -1,5 +1,5 @@
-//! The configuration keys of the SDK's own service: their levels and, for keys with single values,
-//! their defaults.
+//! The configuration keys of the service for which the SDK was made. The test checks their levels
+//! and, for keys with a single value, their defaults.
 
 use serde_json::{Value, json};
 use support::TestApp;
@@ -10,8 +10,9 @@ const TEMPLATE: &str = "emails.templates.0d4f1f3a-5e0c-4a65-9f2f-6c1d2b3a4e5f";
 const THEME: &str = "emails.themes.7d3b1c52-8f0e-4d7a-a6f1-2f4b5c6d7e8f";
 const SOURCE: &str = "<p>Hello</p>";
 
-/// Single values: the key, its lowest level (keys of `project` are refused at higher levels), a
-/// valid value, other than the default if possible, and the default.
+/// Keys with a single value. Each row contains the key, its lowest level, a valid value that
+/// differs from the default if possible, and the default. Keys with the lowest level `project` are
+/// refused at higher levels.
 fn values() -> Vec<(&'static str, &'static str, Value, Value)> {
     let (yes, no) = (json!(true), json!(false));
     vec![
@@ -41,7 +42,8 @@ fn values() -> Vec<(&'static str, &'static str, Value, Value)> {
     ]
 }
 
-/// Entries of records, and areas stored without effect: the key, its lowest level, and its value.
+/// Entries of records, and areas that are stored but have no effect. Each row contains the key, its
+/// lowest level, and its value.
 fn entries() -> Vec<(String, &'static str, Value)> {
     let entry = |key: &str, level, value: Value| (key.to_owned(), level, value);
     let mut entries = vec![
@@ -92,7 +94,8 @@ fn entries() -> Vec<(String, &'static str, Value)> {
     entries
 }
 
-/// Each provider twice: as an entry of the branch and, with its credentials, of the environment.
+/// Each provider appears twice. One entry is for the branch, and the other, which contains the
+/// credentials, is for the environment.
 fn providers() -> Vec<(String, &'static str, Value)> {
     let mut entries = Vec::new();
     for kind in
@@ -115,12 +118,12 @@ fn providers() -> Vec<(String, &'static str, Value)> {
     entries
 }
 
-/// The value at a dotted path; `null` if there is none.
+/// The value at a dotted path. `null` if there is no value.
 fn at(config: &Value, path: &str) -> Value {
     path.split('.').try_fold(config, |value, name| value.get(name)).cloned().unwrap_or_default()
 }
 
-/// Sets a key at every level that may hold it, and asserts that the others reject it.
+/// Sets a key at every level that may contain it, and asserts that the other levels reject the key.
 async fn set(app: &TestApp, key: &str, own: &str, value: &Value) {
     let holders: &[&str] = if own == "branch" { &["branch", "environment"] } else { &[own] };
     for name in ["project", "branch", "environment"] {
@@ -142,7 +145,7 @@ async fn reset(app: &TestApp, keys: &[&str]) {
 #[tokio::test]
 async fn every_value_has_its_level_and_its_default() {
     let app = TestApp::start_unobserved().await;
-    // Resets the initial settings of a new project.
+    // Resets the settings that a new project gets.
     reset(&app, &["apps", "auth", "domains", "teams", "rbac"]).await;
     for (key, own, value, default) in values() {
         assert_eq!(at(&read(&app.admin(), CONFIG).await, key), default, "{key}");
@@ -173,14 +176,14 @@ async fn every_record_and_area_has_its_level() {
     );
     assert_eq!((at(&config, "emails.server.port"), at(&config, "payments.testMode")), (json!(465), json!(true)));
     assert!(!config.to_string().contains("a-secret"));
-    // Missing fields have their defaults.
+    // Missing fields get their defaults.
     assert_done(
         &patch(&app.admin(), "environment", json!({ "domains.trustedDomains.web": { "baseUrl": "https://web.example.com" } })).await,
     );
     assert_eq!(at(&read(&app.admin(), CONFIG).await, "domains.trustedDomains.web.handlerPath"), "/handler");
 }
 
-/// The apps of the SDK's own service.
+/// The apps of the service for which the SDK was made.
 const APPS: [&str; 21] = [
     "authentication",
     "fraud-protection",
@@ -225,7 +228,8 @@ async fn areas_without_effect_are_shown_with_their_defaults() {
         )
     };
     assert_eq!(areas().await, expected);
-    // Entries of records have defaults too, but reading a level returns exactly what was written.
+    // Entries of records also have defaults, but reading a level returns exactly the values that
+    // were written.
     let written = json!({
         "apps.installed": {}, "payments": { "items": { "seats": {} } }, "payments.products.pro": { "displayName": "Pro", "serverOnly": true },
         "analytics.queryFolders.a.displayName": "Ours", "customDashboards.b": { "displayName": "Ours" },

@@ -1,5 +1,5 @@
-//! Secrets in the configuration: they can be written, are shown as a placeholder, and are never
-//! kept for another destination.
+//! Secrets in the configuration can be written, are shown as a placeholder, and are not kept if
+//! their destination changes.
 
 use serde_json::json;
 use support::TestApp;
@@ -23,7 +23,7 @@ async fn secrets_are_write_only() {
     let shown = read(&admin, &level("environment")).await;
     let github = &shown["auth.oauth.providers.github"];
     assert_eq!((&github["clientId"], &github["clientSecret"]), (&json!("an-id"), &json!("********")));
-    // Writing a level back unchanged keeps the secret. Changing the client id requires the new
+    // Writing back an unchanged level keeps the secret. Changing the client id requires the new
     // secret.
     assert_done(&put(&admin, "environment", shown, false).await);
     let moved = patch(&admin, "environment", json!({ "auth.oauth.providers.github.clientId": "other" })).await;
@@ -52,7 +52,8 @@ async fn a_secret_that_the_settings_contain_is_shown_as_a_placeholder() {
     ];
     assert_eq!(shown, [(&json!("********"), &json!("********")); 3]);
     assert!(!whole.to_string().contains("a-secret") && !own.to_string().contains("a-secret"));
-    // A level can be written back as it was read, but not with another destination.
+    // A level can be written back as it was read, but a different destination requires the secret
+    // again.
     let before = app.table();
     for (key, field, value) in [
         (github, "github", json!({ "type": "github", "clientId": "other", "clientSecret": "********" })),
@@ -92,7 +93,7 @@ async fn a_mail_server_in_the_configuration_keeps_its_password() {
     assert_eq!((&config["host"], &config["password"]), (&json!("mail.example.com"), &json!("********")));
     let own = read(&app.admin(), &level("environment")).await["emails.server"].clone();
     assert_eq!((&own["host"], &own["password"]), (&json!("mail.example.com"), &json!("********")));
-    // Writing the level back unchanged keeps the password.
+    // Writing back the unchanged level keeps the password.
     let config = read(&app.admin(), &level("environment")).await;
     assert_done(&put(&app.admin(), "environment", config, false).await);
     assert_eq!(app.admin().get(INTERNAL).await.json()["config"]["email_config"], shown);

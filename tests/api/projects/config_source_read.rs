@@ -30,7 +30,7 @@ async fn the_last_push_determines_the_source() {
     assert_eq!(source(&app).await, json!({ "type": "unlinked" }));
     assert_eq!(push(&app, github()).await.status(), 200);
     assert_eq!(source(&app).await, github());
-    // Other changes to the project leave the source alone.
+    // Other changes to the project do not change the source.
     app.configure(json!({ "display_name": "Notes" })).await;
     let patch = json!({ "config_override_string": "{\"auth.allowSignUp\":false}" });
     assert_eq!(app.admin().patch(BRANCH, patch).await.status(), 200);

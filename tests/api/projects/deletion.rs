@@ -1,5 +1,5 @@
-//! Deleting a project: its keys stop working immediately, and all its data is deleted, even after
-//! interruptions.
+//! Deleting a project. Its keys stop working immediately, and all its data is deleted, even if the
+//! deletion is interrupted.
 
 use jiff::SignedDuration;
 use model::limit::Limits;
@@ -14,7 +14,7 @@ use crate::events::{PROJECT, World};
 use crate::owners::{Owner, keys_of, with_token};
 use crate::stored;
 
-/// A project's remaining items that do not expire.
+/// The remaining items of a project that do not expire.
 fn left(app: &TestApp, project: &str) -> Vec<(String, String)> {
     let table = app.table().into_iter();
     let of_it = table.filter(|((pk, sk), item)| pk.contains(project) || sk.contains(project) || item["d"].to_string().contains(project));
@@ -47,7 +47,7 @@ async fn the_keys_of_a_deleted_project_stop_working_immediately() {
     assert_eq!(callers[0].post("/api/v1/auth/password/sign-up", sign_up).await.code(), "CURRENT_PROJECT_NOT_FOUND");
     assert_eq!(app.anonymous().get(&format!("/api/v1/projects/{id}/.well-known/jwks.json")).await.code(), "PROJECT_NOT_FOUND");
     assert_eq!(callers[2].delete(INTERNAL).await.code(), "CURRENT_PROJECT_NOT_FOUND");
-    // The owner keeps the other project.
+    // The owner's other project remains.
     assert_eq!(ada.owned().await, ["Looms"]);
     assert_eq!(with_token(&app, &other, "admin", &ada.user.access_token).get(INTERNAL).await.status(), 200);
 }
@@ -61,7 +61,7 @@ async fn deleting_a_project_leaves_only_expiring_items_and_no_side_effects() {
     assert_eq!(world.send("projects/internal-current-delete").await.status(), 200);
     assert_eq!(world.app.end_deletions().await, 0, "a request admitted earlier may still write");
     assert_eq!(left(&world.app, PROJECT), [("ENDINGS".to_owned(), format!("PROJECT#{PROJECT}"))]);
-    // Sessions expire, so `left` omits them, but the deletion includes them.
+    // Sessions expire, so `left` does not include them. The deletion does include them.
     let sessions = |items: &support::Items| {
         items.keys().filter(|(pk, sk)| pk.starts_with(&format!("U#{PROJECT}")) && sk.starts_with("SESSION#")).count()
     };
@@ -69,8 +69,8 @@ async fn deleting_a_project_leaves_only_expiring_items_and_no_side_effects() {
     assert_eq!(of_twin(&before), of_twin(&world.app.table()));
     assert_eq!(twin.send("projects/current-read").await.status(), 200);
 
-    // The worker checks once more for late items, such as these keys. Only then is the deletion
-    // complete.
+    // The worker searches once more for late items, such as these keys. The deletion is complete
+    // only after this search.
     let (project, late) =
         (ProjectId::parse(PROJECT).unwrap(), NewKeys::random(&world.app.app.entropy, [], "Late".to_owned(), world.app.now()));
     world.app.app.store.transact(key_set::create(&project, &late).unwrap()).await.unwrap();

@@ -1,4 +1,4 @@
-//! Settings take effect with the next request, in their own project only.
+//! Settings take effect with the next request, and only in the project to which they belong.
 
 use serde_json::{Value, json};
 use support::{Answer, TestApp};
@@ -71,7 +71,8 @@ async fn domains_can_be_trusted_and_localhost_disallowed() {
     config(&app, json!({ "allow_localhost": false, "domains": [{ "domain": "https://*.example.com" }] })).await;
     let refused = app.client().post(SEND_CODE, local).await;
     failed(&refused, 400, "REDIRECT_URL_NOT_WHITELISTED");
-    // Error and hint name the settings that allow the URL; the hint also says where they are.
+    // The error and the hint name the settings that permit the URL. The hint also says where to
+    // find these settings.
     let text = |field: &str| refused.json()[field].as_str().unwrap().to_owned();
     for setting in ["`config.domains`", "`config.allow_localhost`"] {
         assert!(text("error").contains(&setting.replace('`', "")) && text("hint").contains(setting), "{}", refused.text());
@@ -126,8 +127,8 @@ async fn settings_of_projects_are_independent() {
     failed(&stranger.post("/api/v1/auth/sessions/current/refresh", json!({})).await, 401, "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED");
 }
 
-/// Unless the operator allows projects and keys to be cached, even a warm instance rereads the
-/// project and its keys for each request.
+/// Even a warm instance reads the project and its keys again for each request, unless the operator
+/// permits caching them.
 #[tokio::test]
 async fn warm_instances_apply_new_settings_and_revocations_immediately() {
     let app = TestApp::start().await;

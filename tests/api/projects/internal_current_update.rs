@@ -1,5 +1,5 @@
-//! `PATCH /api/v1/internal/projects/current`: every setting is returned, and an invalid one changes
-//! nothing.
+//! `PATCH /api/v1/internal/projects/current`. Every setting is returned, and an invalid setting
+//! changes nothing.
 
 use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -98,7 +98,7 @@ async fn a_mail_server_can_be_set_and_its_password_is_write_only() {
     assert_eq!(answer.json()["config"]["email_config"], server(json!({ "password": "********" }))["config"]["email_config"]);
     assert!(!answer.text().contains("the-password"));
     assert!(!format!("{:?}", app.table()).contains("the-password"));
-    // The settings are accepted as they were read, without the password, and with an empty one.
+    // The settings are accepted as they were read, without the password, or with an empty password.
     for same in [json!({ "password": "********" }), json!({}), json!({ "password": "", "sender_name": "Other" })] {
         assert_eq!(app.admin().patch(INTERNAL, server(same)).await.status(), 200);
     }
@@ -180,7 +180,7 @@ async fn an_invalid_setting_is_reported_and_changes_nothing() {
         ),
     ];
     for (mut patch, path) in wrong {
-        // A valid setting next to an invalid one is not applied either.
+        // A valid setting in a request with an invalid setting is not changed either.
         if patch.get("is_production_mode").is_none() {
             patch["is_production_mode"] = json!(true);
         }

@@ -17,7 +17,7 @@ pub(super) async fn metrics(app: &TestApp, query: &str) -> Value {
     answer.json()
 }
 
-/// The non-zero points of a series, by month and day.
+/// The points of a series that are not zero, by month and day.
 pub(super) fn days(series: &Value) -> BTreeMap<String, u64> {
     let points = series.as_array().unwrap().iter();
     let points = points.map(|point| (point["date"].as_str().unwrap()[5..].to_owned(), point["activity"].as_u64().unwrap()));
@@ -139,7 +139,7 @@ async fn a_user_is_active_once_a_day() {
     app.sign_in("ada@example.com").await;
     app.link_trail().await;
     app.advance(DAY * 2);
-    // A refresh counts immediately, without the worker.
+    // A refresh is counted immediately, without the worker.
     refresh(&app, &bob).await;
     let figures = metrics(&app, "").await;
     assert_eq!(days(&figures["daily_active_users"]), on(&[("01-01", 2), ("01-02", 1), ("01-04", 1)]));

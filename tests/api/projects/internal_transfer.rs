@@ -46,7 +46,7 @@ async fn a_transferred_project_has_a_new_owner_and_keeps_its_keys() {
     assert_eq!(server.delete(&format!("/api/v1/team-memberships/{shared}/{}", ada.user.user_id)).await.status(), 200);
     assert_ne!(settings(&ada.user.access_token).await.status(), 200);
     assert!(ada.owned().await.is_empty());
-    // A member who may not delete the team cannot give its projects away.
+    // A member who may not delete the team cannot transfer the team's projects.
     assert_eq!(transfer(&bob, &project, &bob.team).await.code(), "TEAM_PERMISSION_REQUIRED");
 }
 
@@ -68,7 +68,7 @@ async fn only_users_who_may_delete_the_owning_team_can_give_a_project_away() {
     });
     assert_error(&transfer(&eve, "internal", &eve.team).await, 404, "PROJECT_NOT_FOUND");
     assert_error(&transfer(&eve, app.project_id().as_str(), &eve.team).await, 404, "PROJECT_NOT_FOUND");
-    // A member of the team who may not delete it cannot take its project.
+    // A member who may not delete the team cannot take its project.
     let server = app.server_of(&internal);
     assert_eq!(server.post(&format!("/api/v1/team-memberships/{}/{}", ada.team, eve.user.user_id), json!({})).await.status(), 201);
     assert_error(&transfer(&eve, &project, &eve.team).await, 401, "TEAM_PERMISSION_REQUIRED");

@@ -1,5 +1,5 @@
-//! The metadata of a project as an issuer, at all the paths where clients look for it, and what
-//! authorizers of other services make of it and of tokens.
+//! The metadata of a project as an issuer. Clients look for the metadata at several paths, and
+//! authorizers of other services use it to check tokens.
 
 use jsonwebtoken::jwk::JwkSet;
 use jsonwebtoken::{Algorithm, DecodingKey, Validation};
@@ -80,27 +80,28 @@ async fn unknown_projects_and_documents_have_no_metadata() {
             assert_eq!((answer.status(), answer.code().as_str()), (404, "ROUTE_NOT_FOUND"), "{path}");
         }
     }
-    // The issuers of restricted and anonymous users have none.
+    // The issuers of restricted and anonymous users have no metadata.
     for kind in ["restricted", "anonymous"] {
         let path = format!("/api/v1/projects-{kind}-users/{project}/.well-known/openid-configuration");
         assert_eq!(app.anonymous().get(&path).await.status(), 404, "{path}");
     }
 }
 
-/// What a user of an authorizer configures.
+/// The settings that a user of an authorizer configures.
 struct Authorizer<'a> {
     /// The issuer, or the URL of the document.
     issuer: &'a str,
     audiences: &'a [&'a str],
     /// `client_id`s; empty for any.
     clients: &'a [&'a str],
-    /// The scopes of a route, of which a token needs one; empty for none.
+    /// The scopes that a route accepts. The token must have one of them. Empty if the route
+    /// requires no scope.
     scopes: &'a [&'a str],
 }
 
 impl Authorizer<'_> {
-    /// Checks a token like the JWT authorizers of API Gateway and like Bedrock `AgentCore`: by the
-    /// document, the keys and the claims.
+    /// Checks the document, the keys and the claims of a token, as the JWT authorizers of API
+    /// Gateway and Bedrock `AgentCore` do.
     ///
     /// <https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-jwt-authorizer.html>
     async fn admits(&self, app: &TestApp, token: &str) -> Result<Value, String> {
@@ -126,8 +127,9 @@ impl Authorizer<'_> {
         self.issuer.strip_prefix(API_URL).ok_or_else(|| "the issuer is elsewhere".to_owned())
     }
 
-    /// `exp` is in the future, `nbf` and `iat` are not; `aud` or, without it, `client_id` is one
-    /// of the audiences; the client is one of the clients; and one of the scopes is in `scope`.
+    /// `exp` is in the future. `nbf` and `iat` are not in the future. One of the audiences matches
+    /// `aud`. If there is no `aud`, one of the audiences matches `client_id`. The client is one of
+    /// the clients, and `scope` contains one of the scopes.
     fn check(&self, claims: &Value, now: i64) -> Result<(), String> {
         let time = |name: &str| claims[name].as_i64();
         let is_current = time("exp").is_some_and(|exp| exp > now) && time("iat").is_none_or(|iat| iat <= now);

@@ -1,4 +1,4 @@
-//! Key sets below the issuers of restricted and anonymous users' tokens.
+//! The key sets below the issuers of tokens for restricted and anonymous users.
 
 use support::{API_URL, TestApp};
 

@@ -1,5 +1,5 @@
-//! Deleting projects with a very large amount of data: in parts, and without delaying other
-//! deletions. Tokio's clock is paused, and each call to the table takes [`ROUND_TRIP`].
+//! Projects with a very large amount of data are deleted in parts. Their deletion does not delay
+//! other deletions. Tokio's clock is paused, and each call to the table takes [`ROUND_TRIP`].
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ use crate::webhooks::ENDPOINTS;
 const FIRST: &str = "00000000-1111-4222-8333-444444444444";
 const SECOND: &str = "ffffffff-1111-4222-8333-444444444444";
 
-/// Puts this many key-only items into a partition.
+/// Writes this many items that consist only of a key to a partition.
 async fn fill(app: &TestApp, pk: &str, sk: impl Fn(usize) -> String, count: usize) {
     let store = &app.app.store;
     let put = |index| {
@@ -56,7 +56,7 @@ async fn project(app: &TestApp, id: &str) -> Project {
     parts.store.project(&id).await.unwrap().unwrap().project
 }
 
-/// Creates users with sessions, all in the same part of the list of users.
+/// Creates users with sessions, all users in the same part of the list of users.
 async fn users(app: &TestApp, project: &ProjectId, sessions: usize, count: usize) {
     for number in 0..count {
         let id = UserId::from(Uuid::from_u128((number as u128) << 64));
@@ -67,7 +67,7 @@ async fn users(app: &TestApp, project: &ProjectId, sessions: usize, count: usize
     }
 }
 
-/// Ends two projects, and pauses the clock.
+/// Deletes two projects, and pauses the clock.
 async fn end_both(app: &TestApp, projects: [&Project; 2]) {
     for project in projects {
         app.app.store.end_project(project, app.now()).await.unwrap();
@@ -82,7 +82,7 @@ async fn pending(app: &TestApp) -> Vec<String> {
     app.app.store.endings().await.unwrap().into_iter().map(|ending| ending.project.to_string()).collect()
 }
 
-/// Advances to a minute when the worker begins with the first of two deletions.
+/// Advances the clock to a minute in which the worker begins with the first of two deletions.
 fn await_turn_of_first(app: &TestApp) {
     app.advance(SignedDuration::from_secs(60 + 60 * (app.now().as_second() / 60 % 2)));
     app.advance(SignedDuration::from_secs(60 * (app.now().as_second() / 60 % 2)));
@@ -112,7 +112,7 @@ async fn partitions_are_deleted_in_parts_while_there_is_time() {
     for partition in [&deliveries, &trail] {
         assert!((300..1300).contains(&count(&app, partition)), "{partition}: {}", count(&app, partition));
     }
-    // The deliveries are found by their endpoint, so it remains.
+    // The deliveries are found through their endpoint, so the endpoint is not deleted.
     let key = (format!("P#{id}"), format!("WEBHOOK#{}", endpoint["id"].as_str().unwrap()));
     assert!(has(&app, &key));
     let mut steps = 1;
@@ -124,7 +124,7 @@ async fn partitions_are_deleted_in_parts_while_there_is_time() {
     assert_eq!([&deliveries, &trail, &words].map(|partition| count(&app, partition)), [0; 3]);
     assert!(!has(&app, &key));
 
-    // A query's results are deleted before the partition's next query.
+    // The results of a query are deleted before the next query of the partition.
     for partition in [&deliveries, &trail, &words] {
         let of_it = app.recorder.calls().into_iter().filter(|(_, body)| body.contains(&format!("{partition:?}")));
         let sizes = of_it.map(|(call, body)| if call == "Query" { 0 } else { deleted(&body, partition) });
@@ -134,7 +134,7 @@ async fn partitions_are_deleted_in_parts_while_there_is_time() {
     }
 }
 
-/// How many items of a partition a transaction deletes.
+/// The number of items of a partition that a transaction deletes.
 fn deleted(body: &str, partition: &str) -> usize {
     let body: Value = serde_json::from_str(body).unwrap();
     let items = body["TransactItems"].as_array().unwrap().iter();
@@ -149,7 +149,8 @@ async fn a_worker_that_is_stopped_in_each_step_completes_other_deletions() {
     end_both(&app, [&large, &small]).await;
     await_turn_of_first(&app);
     for _ in 0..6 {
-        // Too short for the large project, but more than enough for the small one.
+        // This time is too short for the large project, but more than long enough for the small
+        // project.
         let stopped = timeout(Duration::from_secs(5), workers::endings::step(&app.app, Instant::now() + Duration::from_secs(100)));
         stopped.await.ok();
         if pending(&app).await == [FIRST] {
@@ -169,7 +170,7 @@ async fn each_deletion_gets_a_share_of_the_time() {
     await_turn_of_first(&app);
     let step = async || workers::endings::step(&app.app, Instant::now() + Duration::from_secs(16)).await.unwrap();
     assert_eq!(step().await, 0);
-    // The second project's items are deleted, so the next step completes its deletion.
+    // The items of the second project are deleted, so the next step completes its deletion.
     assert_eq!((step().await, pending(&app).await), (1, vec![FIRST.to_owned()]));
     let mut steps = 0;
     while step().await == 0 {

@@ -1,5 +1,5 @@
-//! Figures stay exact even if workers crash, lose responses, run twice or run late, and if accounts
-//! are older than the counting.
+//! Figures stay exact even if workers crash, lose responses, run twice or run late. The figures
+//! also stay exact if accounts are older than the counters.
 
 use aws_sdk_dynamodb::operation::delete_item::DeleteItemInput;
 use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
@@ -12,7 +12,8 @@ use support::{InjectedError, SignedInUser, TestApp};
 
 use super::internal_metrics::{DAY, days, metrics, on};
 
-/// All users, those active on 1 January, and those active in the last 30 days.
+/// The number of all users, of the users who were active on 1 January, and of the users who were
+/// active in the last 30 days.
 async fn figures(app: &TestApp) -> (u64, u64, u64) {
     let figures = metrics(app, "").await;
     let active = days(&figures["daily_active_users"]).get("01-01").copied().unwrap_or_default();
@@ -32,7 +33,7 @@ async fn forget_counters(app: &TestApp) {
     }
 }
 
-// On a paused clock, waits between attempts take no time.
+// The clock is paused, so the waits between attempts take no time.
 #[tokio::test(start_paused = true)]
 async fn a_worker_that_fails_at_any_write_counts_everything_once() {
     let world = TestApp::start().await;
@@ -61,7 +62,8 @@ async fn events_delivered_twice_and_at_once_count_once() {
         for number in 0..5 {
             app.sign_up(&format!("user{round}-{number}@example.com")).await;
         }
-        // Each delivery of the stream starts a worker. Workers that lose a race read again.
+        // Each delivery of the stream starts a worker. Workers that lose a race read the data
+        // again.
         join_all((0..4).map(|_| link(&app))).await.into_iter().for_each(|linked| assert!(linked.is_ok()));
         link(&app).await.unwrap();
         let all = 5 * (round + 1);
@@ -91,7 +93,7 @@ async fn a_refresh_succeeds_when_counting_fails_and_the_next_one_counts() {
         let caller = app.client().with("x-stack-refresh-token", &ada.refresh_token);
         caller.post("/api/v1/auth/sessions/current/refresh", json!({})).await.status()
     };
-    // The first two writes are for the session and the user; the counters follow.
+    // The first two writes are for the session and the user. The writes of the counters follow.
     app.recorder.break_writes(2, 100, InjectedError::NotMade);
     assert_eq!(refresh().await, 200);
     app.recorder.clear();
@@ -176,7 +178,7 @@ async fn a_recount_is_exact_while_users_sign_up_and_are_deleted() {
     };
     let recounts = async {
         for _ in 0..5 {
-            // A recount may give up if accounts keep changing, but must not store a wrong count.
+            // A recount may give up if accounts keep changing, but it must not store a wrong count.
             workers::recount::totals(&app.app, app.project_id(), 1000).await.ok();
             tokio::task::yield_now().await;
         }
@@ -199,7 +201,7 @@ async fn a_link_whose_changes_cancel_each_other_out_is_noticed_by_a_recount() {
     app.sign_up("bob@example.com").await;
     assert_eq!(app.server().delete(&format!("/api/v1/users/{}", ada.user_id)).await.status(), 200);
     link(&app).await.unwrap();
-    // A recount that reads the accounts between the two changes would store two users.
+    // A recount that reads accounts between the two changes would store two users.
     let users = app.app.store.tallies_of_users(app.project_id(), 10).await.unwrap().unwrap();
     let stored = app.app.store.set_totals(app.project_id(), &before, &users, 0, app.app.clock.now()).await;
     assert!(matches!(stored, Err(store::Error::Conflict(_))), "{stored:?}");
@@ -216,7 +218,8 @@ async fn a_deleted_user_of_very_many_teams_is_subtracted_from_the_totals_once() 
     }
     app.link_trail().await;
     let path = format!("/api/v1/users/{}", ada.user_id);
-    // The first request is interrupted after some memberships; two more complete the deletion.
+    // The first request is interrupted after some memberships. Two more requests complete the
+    // deletion.
     app.recorder.break_writes(2, 100, InjectedError::NotMade);
     assert_ne!(app.server().delete(&path).await.status(), 200);
     app.recorder.clear();

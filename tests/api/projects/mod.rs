@@ -1,5 +1,5 @@
-//! Projects: settings, sign-up rules, API keys, metrics, owners, deletion, public keys of tokens,
-//! and related origins of passkeys.
+//! Projects, with tests about settings, sign-up rules, API keys, metrics, owners, deletion, public
+//! keys of tokens, and related origins of passkeys.
 
 mod api_keys;
 mod config;
@@ -36,7 +36,7 @@ use serde_json::{Value, json};
 pub(crate) const CURRENT: &str = "/api/v1/projects/current";
 pub(crate) const INTERNAL: &str = "/api/v1/internal/projects/current";
 
-/// A new project's configuration, as readable by any client.
+/// The configuration of a new project, as any client can read it.
 fn public_config() -> Value {
     json!({
         "sign_up_enabled": true, "credential_enabled": true, "magic_link_enabled": true, "passkey_enabled": false,

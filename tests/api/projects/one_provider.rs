@@ -1,4 +1,4 @@
-//! Adding, changing and removing one provider, and testing an issuer on saving.
+//! Adding, changing and removing a single provider, and testing an issuer when it is saved.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -37,7 +37,7 @@ async fn one_provider_is_set_and_removed_without_the_secrets_of_the_others() {
     });
     assert_eq!(saved.json(), expected);
     assert!(!saved.text().contains("the-secret"));
-    // Another client needs another secret; other changes do not.
+    // A different client requires a different secret. Other changes do not require a secret.
     let other = set(&app, json!({ "id": "github", "client_id": "two" })).await;
     assert!(other.text().contains("body.client_secret is required"), "{}", other.text());
     assert_eq!(set(&app, json!({ "id": "github" })).await.status(), 200);
@@ -54,7 +54,7 @@ async fn one_provider_is_set_and_removed_without_the_secrets_of_the_others() {
     assert_eq!(app.server().post(PATH, json!({ "id": "github" })).await.code(), "INSUFFICIENT_ACCESS_TYPE");
 }
 
-/// Setting a new secret must not open one tenant's app to the users of all the others.
+/// Setting a new secret must not open an app for one tenant to the users of all tenants.
 #[tokio::test]
 async fn a_change_of_one_field_keeps_the_tenant() {
     let app = TestApp::start().await;
@@ -69,7 +69,7 @@ async fn a_change_of_one_field_keeps_the_tenant() {
         assert_eq!((cleared.status(), &cleared.json()[field]), (200, &Value::Null), "{}", cleared.text());
         assert_eq!(app.admin().delete(&format!("{PATH}/{id}")).await.status(), 200);
     }
-    // Another tenant means another destination for the secret.
+    // A different tenant means a different destination for the secret.
     assert_eq!(
         set(&app, json!({ "id": "microsoft", "client_id": "x", "client_secret": "y", "microsoft_tenant_id": "a" })).await.status(),
         200
@@ -93,7 +93,8 @@ async fn concurrent_changes_of_several_providers_are_all_made() {
     assert_eq!(ids, ["github", "gitlab"]);
 }
 
-/// The branch's configuration, such as a file in a repository, and the operations on one provider.
+/// The configuration of the branch, such as a file in a repository, together with the operations on
+/// a single provider.
 #[tokio::test]
 async fn a_removed_provider_of_the_branch_stays_removed_and_others_stay() {
     let app = TestApp::start().await;
@@ -112,7 +113,7 @@ async fn a_removed_provider_of_the_branch_stays_removed_and_others_stay() {
     assert_eq!(app.admin().delete(&format!("{PATH}/github")).await.status(), 200);
     level("environment", json!({ "auth.allowSignUp": true })).await;
     assert_eq!(ids(&app).await, Vec::<String>::new());
-    // The other still has its client and secret.
+    // The other provider still has its client and its secret.
     level("environment", json!({ "auth.oauth.providers.gitlab.allowSignIn": true })).await;
     assert_eq!(ids(&app).await, ["gitlab"]);
 }
@@ -139,7 +140,7 @@ async fn an_issuer_is_tested_by_every_way_to_save_it() {
     assert_eq!(acme.requests().iter().filter(|path| *path == "jwks").count(), 1, "the keys are read, too");
 }
 
-/// A provider without sign-in may be set up step by step.
+/// A provider that is not used for sign-in may be set up step by step.
 #[tokio::test]
 async fn an_issuer_is_tested_when_users_may_sign_in_with_it() {
     let (app, acme) = (TestApp::start().await, Provider::start().await);
@@ -177,7 +178,8 @@ async fn what_is_wrong_with_an_issuer_is_said() {
     assert!(refused(gone).await.contains("did not answer in time, or has no public HTTPS address"));
 }
 
-/// Otherwise, anyone who may create projects could make this service flood other services.
+/// Otherwise, anyone who may create projects could make this service flood other services with
+/// requests.
 #[tokio::test]
 async fn issuers_of_a_stranger_get_few_requests() {
     let (app, requests) = (TestApp::start().await, Arc::new(AtomicUsize::new(0)));
@@ -198,7 +200,7 @@ async fn issuers_of_a_stranger_get_few_requests() {
     server.abort();
 }
 
-/// Otherwise, project administrators could explore the deployment's network.
+/// Otherwise, project administrators could scan the deployment's network.
 #[tokio::test]
 async fn a_private_address_and_one_that_does_not_answer_are_not_told_apart() {
     let app = TestApp::start().await.redeployed(|settings| settings.allow_private_issuers = false);

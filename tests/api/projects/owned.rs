@@ -1,4 +1,4 @@
-//! Projects created by users of the project `internal`, and owned through their teams.
+//! Projects that users of the project `internal` create and own through their teams.
 
 use jiff::SignedDuration;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! A team with projects keeps at least one member, and is not deleted.
+//! A team that owns projects always keeps a member, and is not deleted.
 
 use serde_json::json;
 use support::{Answer, TestApp};
@@ -19,7 +19,7 @@ fn membership(owner: &Owner, of: &Owner) -> String {
     format!("/api/v1/team-memberships/{}/{}", owner.team, of.user.user_id)
 }
 
-/// Links to projects from teams that do not exist or have no members.
+/// The links to projects from teams that do not exist or have no members.
 fn orphans(app: &TestApp) -> Vec<(String, String)> {
     let keys: Vec<(String, String)> = app.table().into_keys().filter(|(pk, _)| pk.starts_with("T#internal#")).collect();
     let has = |team: &str, start: &str| keys.iter().any(|(pk, sk)| pk == team && sk.starts_with(start));
@@ -91,9 +91,9 @@ async fn the_last_member_of_a_team_that_owns_projects_cannot_leave() {
     assert_eq!(app.server_of(&internal).post(&membership(&ada, &bob), json!({})).await.status(), 201);
     assert_eq!(ada.caller().delete(&membership(&ada, &ada)).await.status(), 200);
     assert_owns(&bob.caller().delete(&membership(&ada, &bob)).await, &ada.team);
-    // Anyone can leave a team that owns nothing.
+    // Anyone can leave a team that owns no projects.
     assert_eq!(bob.caller().delete(&membership(&bob, &bob)).await.status(), 200);
-    // An account can be deleted in any case.
+    // An account can always be deleted.
     let path = format!("/api/v1/users/{}", bob.user.user_id);
     assert_eq!(app.server_of(&internal).delete(&path).await.status(), 200);
 }

@@ -1,4 +1,4 @@
-//! Providers in a project's settings: their secrets are write-only.
+//! Providers in a project's settings. Their secrets can be written but not read.
 
 use serde_json::{Value, json};
 use support::provider::Provider;
@@ -10,7 +10,7 @@ async fn set(app: &TestApp, providers: Value) -> Answer {
     app.admin().patch(INTERNAL, json!({ "config": { "oauth_providers": providers } })).await
 }
 
-/// The service's redirect for users who sign in with a provider.
+/// The URL to which the service redirects users who sign in with a provider.
 async fn location(app: &TestApp, provider: &str) -> url::Url {
     let project = app.project_id();
     let key = secrecy::ExposeSecret::expose_secret(&app.keys.client);
@@ -54,7 +54,7 @@ async fn a_secret_is_never_returned() {
     assert!(!calls.is_empty() && calls.iter().all(|(_, body)| !body.contains("the-secret")));
 }
 
-/// The stored secret of the project's first provider, decrypted.
+/// The stored secret of the project's first provider, in decrypted form.
 async fn stored_secret(app: &TestApp) -> String {
     let row = app.app.store.project(app.project_id()).await.unwrap().unwrap();
     let provider = &row.project.config.oauth_providers[0];
@@ -83,7 +83,7 @@ async fn a_secret_is_kept_for_the_same_destination_only() {
     assert_eq!(stored_secret(&app).await, "another");
     let url = location(&app, "github").await;
     assert_eq!((url.host_str(), url.query_pairs().find(|(name, _)| name == "client_id").unwrap().1.as_ref()), (Some("github.com"), "two"));
-    // If the secret were kept, it would go to the new issuer's token endpoint.
+    // If the secret were kept, the service would send it to the new issuer's token endpoint.
     let own = |issuer: &str, secret: &str| json!([{ "id": "own", "client_id": "x", "client_secret": secret, "issuer": issuer }]);
     let provider = Provider::start().await;
     let saved = set(&app, own(&provider.issuer, "its-secret")).await;
@@ -158,8 +158,8 @@ async fn bundle_ids_of_apple_are_listed_and_named_in_the_configuration() {
     assert_eq!(level("branch", &named).await.status(), 400, "ids of apps differ between environments");
     let answer = level("environment", &named).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
-    // Omitting the list of bundle ids leaves it unchanged. Bundle ids already listed keep their
-    // names.
+    // If a request omits the list of bundle ids, the list is unchanged. Bundle ids that are already
+    // listed keep their names.
     assert_eq!(set(&app, json!([{ "id": "apple", "client_id": "one" }])).await.status(), 200);
     assert_eq!(shown().await, (json!(["com.example.ios"]), json!({ "ios": { "bundleId": "com.example.ios" } })));
     assert_eq!(set(&app, json!([apple(json!(["com.example.mac", "com.example.ios"]))])).await.status(), 200);

@@ -1,4 +1,4 @@
-//! A project with the id of a deleted one.
+//! A new project with the id of a deleted project.
 
 use gateway::keys::Keys;
 use jiff::SignedDuration;
@@ -17,7 +17,7 @@ async fn stored(app: &TestApp) -> Option<Project> {
     app.app.store.project(app.project_id()).await.unwrap().map(|row| row.project)
 }
 
-/// Deletes the project, which has a user; returns it.
+/// Deletes the project, which has a user, and returns the project.
 async fn delete(app: &TestApp) -> Project {
     app.sign_up("ada@example.com").await;
     let project = stored(app).await.unwrap();
@@ -101,7 +101,7 @@ async fn completing_a_deletion_keeps_the_note_of_a_later_one() {
     delete(&app).await;
     app.app.store.forget_ending(&first).await.unwrap();
     assert!(is_noted(&app).await);
-    // An unused id has no note.
+    // For an id that was never used, there is no note of a deletion.
     let other = Keys::generate(&app.app.entropy, app.app.entropy.uuid().into());
     assert_eq!(app.app.store.project_ending(&other.project_id).await.unwrap(), None);
 }

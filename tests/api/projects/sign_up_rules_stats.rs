@@ -33,7 +33,7 @@ async fn sign_up(app: &TestApp, email: &str) -> u16 {
     app.client().post(SIGN_UP, json!({ "email": email, "password": "correct horse battery" })).await.status()
 }
 
-/// For each rule, the number of recent matches and of all matches.
+/// The number of recent matches and of all matches for each rule.
 fn counts(stats: &Value) -> Vec<(String, u64, u64)> {
     let rules = stats["rule_triggers"].as_array().unwrap().iter();
     let number = |rule: &Value, name: &str| rule[name].as_u64().unwrap();
@@ -76,7 +76,7 @@ async fn every_matching_rule_counts_in_its_hour() {
         (48, &json!({ "hour": "2026-01-01T12:00:00.000Z", "count": 2 }), &json!({ "hour": "2026-01-01T15:00:00.000Z", "count": 3 }))
     );
 
-    // After two days, only the totals are left; deleted rules are no longer shown.
+    // After two days, only the total numbers are left, and deleted rules are no longer shown.
     app.configure(json!({ "config": { "sign_up_rules": [rule("all", 9, "true", "log")] } })).await;
     assert_eq!(counts(&stats(&app).await).len(), 4);
     app.advance(SignedDuration::from_hours(48));
@@ -87,7 +87,8 @@ async fn every_matching_rule_counts_in_its_hour() {
 async fn a_code_counts_when_it_is_redeemed_and_a_failed_sign_up_does_not() {
     let app = with_rules().await;
     app.sign_in_by_mail("ada@our.example").await;
-    // The second sign-in, and the sign-up with a taken address, create no user.
+    // The second sign-in creates no user. The sign-up with an address that already has an account
+    // also creates no user.
     app.sign_in_by_mail("ada@our.example").await;
     assert_eq!(sign_up(&app, "ada@our.example").await, 409);
     let code = json!({ "code": app.sign_in_code("eve@example.com").await });
@@ -133,7 +134,7 @@ async fn a_flood_of_rejections_stops_writing() {
     assert_eq!(counts(&stats(&app).await)[2].2, most as u64 + 1);
 }
 
-// On a paused clock, waits between attempts take no time.
+// The clock is paused, so the waits between attempts take no time.
 #[tokio::test(start_paused = true)]
 async fn a_rejection_that_cannot_be_counted_is_still_a_rejection() {
     let app = with_rules().await;

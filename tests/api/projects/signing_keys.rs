@@ -30,7 +30,7 @@ async fn signing_with_rsa() -> TestApp {
     app
 }
 
-/// Creates a key; the ids of the published ones, oldest first.
+/// Creates a key, and returns the ids of the published keys, oldest first.
 async fn create(app: &TestApp, body: Value) -> Vec<String> {
     let answer = app.admin().post(PATH, body).await;
     assert_eq!(answer.status(), 201, "{}", answer.text());
@@ -209,7 +209,7 @@ async fn a_process_that_has_not_read_the_keys_verifies_with_them() {
     for cold in [app.redeployed(|_| ()), app.as_functions()] {
         assert_accepted(&cold, &ada).await;
     }
-    // A key made after the process has read the keys.
+    // The key is created after the process has read the keys.
     let other = app.redeployed(|_| ());
     assert_accepted(&other, &ada).await;
     app.advance(MINUTE);
@@ -226,7 +226,7 @@ fn own_key() -> Vec<u8> {
     KEY.clone()
 }
 
-/// A token with changed header and claims, signed with [`own_key`].
+/// A token with a changed header and changed claims, signed with [`own_key`].
 fn forged(app: &TestApp, user: &SignedInUser, change: impl FnOnce(&mut Header, &mut Value)) -> String {
     let mut header = jsonwebtoken::decode_header(&user.access_token).unwrap();
     let mut claims = claims_of(&user.access_token);

@@ -1,4 +1,4 @@
-//! Anonymous users create nothing permanent, unless the project allows it.
+//! Anonymous users create nothing permanent, unless the project permits it.
 
 use serde_json::{Value, json};
 use support::{Caller, SignedInUser, TestApp};
@@ -16,7 +16,7 @@ async fn world() -> (TestApp, Caller) {
     (app, caller)
 }
 
-/// Requests that create something as a client, with the status of a success.
+/// The requests with which clients create something, each with the status of a success.
 fn requests() -> Vec<(&'static str, &'static str, Value, u16)> {
     let channel = json!({ "user_id": "me", "value": "eve@example.com", "type": "email", "used_for_auth": false });
     let key = json!({ "user_id": "me", "description": "CI", "expires_at_millis": null });

@@ -20,7 +20,8 @@ async fn send(caller: &Caller, team: &str, number: usize) -> Answer {
     caller.post(&format!("{INVITATIONS}/send-code"), body).await
 }
 
-/// A team with the maximum number of invitations, sent at the same time as some more.
+/// A team with the maximum number of invitations. The sender sent these and a few more invitations
+/// at the same time.
 async fn full() -> (TestApp, SignedInUser, String, Vec<String>) {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
@@ -49,7 +50,7 @@ async fn a_team_has_100_invitations_that_wait_and_an_answer_makes_room() {
     assert_eq!(app.signed_in(&bob).post(&accept, json!({})).await.status(), 200);
     assert_eq!(send(&caller, &team, 1002).await.status(), 200);
     assert_error(&send(&caller, &team, 1003).await, 400, "TOO_MANY_INVITATIONS");
-    // A server's invitations are unlimited, and do not count towards the quota.
+    // Invitations by a server are unlimited, and do not count towards the quota.
     invite(&app, &team, "carol@example.com").await;
     assert_eq!(app.server().delete(&format!("/api/v1/teams/{team}")).await.status(), 200);
     assert!(!app.table().keys().any(|(pk, sk)| pk.starts_with("T#") && sk == "INVITED"), "the count goes with the team");

@@ -1,4 +1,4 @@
-//! Pages of lists take at most 1 MB; together, they contain everything once.
+//! A page of a list takes at most 1 MB. All pages together contain every item once.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -9,10 +9,10 @@ use crate::teams::invitations::invite;
 use crate::teams::{join, team};
 
 const TEAMS: &str = "/api/v1/teams";
-/// The maximum list response, in bytes: the items, and the JSON around them.
+/// The maximum size of a list response in bytes, including the JSON around the items.
 const MAX: usize = 1_001_000;
 
-/// All pages of a list, starting at the first.
+/// All pages of a list, from the first page on.
 async fn pages(caller: &Caller, path: &str) -> Vec<Value> {
     let (mut pages, mut cursor) = (Vec::new(), String::new());
     loop {
@@ -33,8 +33,8 @@ fn ids(pages: &[Value]) -> Vec<&str> {
     pages.iter().flat_map(|page| page.as_array().unwrap()).map(|item| item["id"].as_str().unwrap()).collect()
 }
 
-/// A user who did not join teams in the order of their creation, and these teams in the order of
-/// joining.
+/// A user and three teams. The user joined the teams in a different order from the order of their
+/// creation, and the teams are in the order of joining.
 async fn member() -> (TestApp, SignedInUser, [String; 3]) {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
@@ -98,7 +98,7 @@ async fn a_list_of_teams_with_much_metadata_has_pages_of_a_megabyte() {
         assert_eq!(sizes.iter().sum::<usize>(), 50, "{path}: {sizes:?}");
         assert!(sizes.len() == 2 && sizes[0] > 25, "{path}: pages are as large as they may be: {sizes:?}");
     }
-    // The maximum number of teams that a user can create fits on one page of permissions.
+    // The permissions of the maximum number of teams that a user can create fit on a single page.
     let permissions = pages(&caller, "/api/v1/team-permissions?user_id=me").await;
     assert_eq!((permissions.len(), permissions[0].as_array().unwrap().len()), (1, 50));
     let found = pages(&caller, "/api/v1/team-permissions?user_id=me&limit=20").await;
@@ -141,7 +141,7 @@ async fn owned_projects_are_listed_page_by_page() {
     }
 }
 
-/// Servers see each user's selected team, which may be larger than the user.
+/// Servers see the selected team of each user, which may be larger than the user.
 #[tokio::test]
 async fn a_list_of_users_whose_teams_have_much_metadata_has_pages_of_a_megabyte() {
     let app = TestApp::start_unobserved().await;
@@ -168,7 +168,7 @@ async fn a_list_of_users_whose_teams_have_much_metadata_has_pages_of_a_megabyte(
     }
 }
 
-/// How much a page reads, in units of 4 KB.
+/// The amount of data that a page reads, in units of 4 KB.
 async fn units(app: &TestApp, caller: &Caller, path: &str) -> f64 {
     app.recorder.measure();
     let answer = caller.get(path).await;
@@ -178,8 +178,8 @@ async fn units(app: &TestApp, caller: &Caller, path: &str) -> f64 {
     read
 }
 
-/// Clients choose how much data their teams and the other members have. A page that shows little of
-/// it must not cost more than one that shows all.
+/// Clients choose how much data their teams and the other members contain. A page that shows little
+/// of this data must not cost more than a page that shows all of it.
 #[tokio::test]
 async fn a_short_answer_reads_no_more_than_a_long_one() {
     let app = TestApp::start().await;
@@ -207,7 +207,8 @@ async fn a_short_answer_reads_no_more_than_a_long_one() {
         join(&app, &first, &user.user_id).await;
     }
     let caller = app.signed_in(&ada);
-    // Two megabytes, one more in the last part read, and the JSON around the items.
+    // The limit is two megabytes, another megabyte in the last part that is read, and the JSON
+    // around the items.
     let max = 3_300_000.0 / 4096.0;
     let (teams, permissions) = (format!("{TEAMS}?user_id=me"), "/api/v1/team-permissions?user_id=me".to_owned());
     let (invitations, profiles) =

@@ -1,4 +1,4 @@
-//! The teams of a user.
+//! The maximum number of teams that a user can join.
 
 use futures_util::future::join_all;
 use model::quota::Quota;
@@ -13,7 +13,7 @@ use crate::teams::{join, team};
 const INVITATIONS: &str = "/api/v1/team-invitations";
 const MAX: usize = Quota::Memberships.max();
 
-/// A user added to this many teams by a server, and the last of them.
+/// A user whom a server has added to this many teams, and the last of these teams.
 async fn member_of(teams: usize) -> (TestApp, SignedInUser, String) {
     let app = TestApp::start().await;
     let bob = app.sign_in_by_mail("bob@example.com").await;
@@ -49,7 +49,7 @@ async fn a_user_belongs_to_200_teams_and_leaving_one_makes_room() {
     let (id, code) = &invitations[refused];
     let by_code = async || caller.post(&format!("{INVITATIONS}/accept"), json!({ "code": code })).await;
     assert_error(&by_code().await, 400, "TOO_MANY_TEAM_MEMBERSHIPS");
-    // The refused invitation is still waiting.
+    // The refused invitation can still be accepted later.
     assert_error(&accept(&caller, id, "me").await, 400, "TOO_MANY_TEAM_MEMBERSHIPS");
     assert_eq!(caller.delete(&format!("/api/v1/team-memberships/{last}/me")).await.status(), 200);
     assert_eq!(by_code().await.status(), 200);
@@ -63,7 +63,7 @@ async fn a_server_adds_a_user_to_more_teams_than_the_user_could_join() {
     assert_eq!(accept(&app.server(), &invited(&app).await.0, &bob.user_id).await.status(), 200);
 }
 
-/// Each changes the user, so they conflict with each other.
+/// Each acceptance changes the user, so the requests conflict with each other.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_user_accepts_several_invitations_at_the_same_time() {
     let (app, bob, _) = member_of(0).await;

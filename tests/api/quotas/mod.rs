@@ -1,5 +1,5 @@
-//! Quotas: each owner has a maximum of what clients can create, however many requests arrive at the
-//! same time (`shared/model/src/quota.rs`).
+//! Quotas. Each owner has a maximum for what clients can create, no matter how many requests arrive
+//! at the same time (`shared/model/src/quota.rs`).
 
 mod anonymous;
 mod invitations;
@@ -10,7 +10,7 @@ mod teams;
 
 use support::Answer;
 
-/// How many answers have this status.
+/// The number of responses that have this status.
 fn count(answers: &[Answer], status: u16) -> usize {
     answers.iter().filter(|answer| answer.status() == status).count()
 }

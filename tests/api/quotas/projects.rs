@@ -1,4 +1,4 @@
-//! The projects of a team in the project `internal`.
+//! The maximum number of projects of a team in the project `internal`.
 
 use futures_util::future::join_all;
 use model::quota::Quota;
@@ -25,8 +25,8 @@ async fn a_team_owns_100_projects_and_deleting_one_makes_room() {
     let last = ada.project("Instead").await;
     assert_error(&ada.create("One more").await, 400, "TOO_MANY_PROJECTS");
 
-    // Another team of the owner has room; after the transfer, this team has none for a project that
-    // returns.
+    // Another team of the owner has room. After the transfer to the other team, another project
+    // takes the free place, so the transferred project cannot return.
     let other = ada.caller().post("/api/v1/teams", json!({ "display_name": "Others" })).await.json()["id"].clone();
     let transfer = async |project: &str, team: &str| {
         let body = json!({ "project_id": project, "new_team_id": team });

@@ -1,4 +1,4 @@
-//! The teams created by a user.
+//! The maximum number of teams that a user can create.
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -38,14 +38,14 @@ async fn a_user_creates_50_teams_and_deleting_one_makes_room() {
     let teams: Vec<String> = join_all((0..50).map(|_| create(&caller))).await;
     assert_full(&caller, 50).await;
     assert_eq!(app.signed_in(&ada).get(&format!("{TEAMS}?user_id=me")).await.json()["items"].as_array().unwrap().len(), 50);
-    // A deleted team no longer counts towards its creator's quota, whoever deleted it.
+    // A deleted team no longer counts towards the quota of its creator, no matter who deleted it.
     assert_eq!(app.server().delete(&format!("{TEAMS}/{}", teams[0])).await.status(), 200);
     create(&caller).await;
     assert_full(&caller, 50).await;
     assert_eq!(caller.delete(&format!("{TEAMS}/{}", teams[1])).await.status(), 200);
     create(&caller).await;
     assert_full(&caller, 50).await;
-    // Others have their own quota; servers have none.
+    // The quota of one user does not affect other users. Servers have no quota.
     create(&app.signed_in(&app.sign_up("bob@example.com").await)).await;
     team(&app, "A server's", Some(&ada)).await;
     team(&app, "Nobody's", None).await;
@@ -60,8 +60,7 @@ async fn of_parallel_requests_only_as_many_create_a_team_as_there_is_room_for() 
     assert_eq!(app.table().keys().filter(|(pk, sk)| pk.starts_with("T#") && sk == "TEAM").count(), 5);
 }
 
-/// Otherwise, by creating and leaving teams, a user could fill the table with teams that nobody
-/// owns.
+/// Otherwise, a user could create and leave teams, and fill the table with teams that nobody owns.
 #[tokio::test]
 async fn leaving_a_team_makes_no_room() {
     let (app, ada) = world(1).await;
@@ -108,7 +107,7 @@ async fn a_project_sets_how_many_teams_a_user_creates() {
     assert_full(&caller, 2).await;
     app.configure(json!({ "config": { "max_teams_per_user": 3 } })).await;
     create(&caller).await;
-    // A lower limit removes nothing.
+    // No teams are removed when the limit is lowered.
     app.configure(json!({ "config": { "max_teams_per_user": 1 } })).await;
     assert_full(&caller, 1).await;
     app.configure(json!({ "config": { "max_teams_per_user": 0 } })).await;
@@ -119,7 +118,8 @@ async fn a_project_sets_how_many_teams_a_user_creates() {
     }
 }
 
-/// Teams from earlier versions do not name their creator, and are in no set.
+/// Teams from earlier versions do not contain their creator, and belong to no creator's set of
+/// teams.
 #[tokio::test]
 async fn teams_of_earlier_versions_do_not_count_and_can_be_deleted() {
     let (app, ada) = world(1).await;

@@ -1,4 +1,4 @@
-//! Limits of anonymous users in their teams.
+//! The limits for anonymous users in their teams.
 
 use serde_json::json;
 use support::{SignedInUser, TestApp};

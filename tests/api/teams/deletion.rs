@@ -1,5 +1,5 @@
-//! Deleting a team or user leaves no memberships behind, however many there are and wherever the
-//! deletion is interrupted.
+//! Deleting a team or user leaves no memberships behind. The number of memberships and the place of
+//! an interruption do not matter.
 
 use model::permission::Grant;
 use model::team::{Member, Team};
@@ -14,14 +14,14 @@ use wire::id::{TeamId, UserId};
 
 use super::{TEAMS, assert_error, ids, join, members_of, membership, team, teams_of};
 
-/// The teams and memberships left in the table.
+/// The teams and memberships that are left in the table.
 fn left(app: &TestApp) -> Vec<(String, String)> {
     let is_one = |(pk, sk): &(String, String)| pk.starts_with("T#") || (pk.starts_with("U#") && sk.starts_with("TEAM#"));
     app.table().into_keys().filter(is_one).collect()
 }
 
-/// Creates users and adds them to a team with direct writes, because hundreds of requests would be
-/// slow. Every third user has selected the team. Returns the users' ids.
+/// Creates users and adds them to a team with direct writes, because hundreds of requests would
+/// take too long. Every third user has selected the team. Returns the users' ids.
 async fn fill(app: &TestApp, team: &str, count: usize) -> Vec<String> {
     let (project, entropy, team) = (app.project_id(), &app.app.entropy, TeamId::parse(team).unwrap());
     let mut all = Vec::new();
@@ -92,7 +92,7 @@ async fn an_interrupted_team_deletion_hides_the_team_and_resumes_on_retry() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let mut interrupted = 0;
-    // Each round fails one write later, until the request succeeds.
+    // In each round, a later write fails, until the request succeeds.
     for write in 0.. {
         let id = team(&app, "Engines", Some(&ada)).await;
         let users = fill(&app, &id, 60).await;
@@ -146,7 +146,7 @@ async fn a_user_is_deleted_with_all_memberships_despite_interruptions() {
     }
 }
 
-/// Creates teams and adds the user to each, with direct writes.
+/// Creates teams, and adds the user to each team with direct writes.
 async fn join_many(app: &TestApp, user: &SignedInUser, count: usize) -> Vec<String> {
     let (project, entropy): (_, &Entropy) = (app.project_id(), &app.app.entropy);
     let member = app.app.store.user(project, UserId::parse(&user.user_id).unwrap()).await.unwrap().unwrap().user;

@@ -1,4 +1,4 @@
-//! A member's invitation is valid only as long as its sender is a member.
+//! An invitation that a member has sent is valid only as long as the sender is a member.
 
 use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -21,7 +21,7 @@ async fn team_of_two(app: &TestApp) -> (String, SignedInUser, SignedInUser) {
     (id, ada, mallory)
 }
 
-/// Invites a user as a member; returns the invitation's id and its emailed code.
+/// Invites a user as a member, and returns the invitation's id and the emailed code.
 async fn invite_as(app: &TestApp, sender: &SignedInUser, team: &str, email: &str) -> (String, String) {
     let body = json!({ "team_id": team, "email": email, "callback_url": "http://localhost:3000/join" });
     let sent = app.signed_in(sender).post(&format!("{INVITATIONS}/send-code"), body).await;
@@ -33,7 +33,7 @@ async fn remove(app: &TestApp, remover: &SignedInUser, team: &str, user: &Signed
     assert_eq!(app.signed_in(remover).delete(&membership(team, &user.user_id)).await.status(), 200);
 }
 
-/// Checks that for the invited user, the invitation does not exist.
+/// Asserts that the invitation does not exist for the invited user.
 async fn assert_void(app: &TestApp, invitee: &SignedInUser, (id, code): &(String, String)) {
     let caller = app.signed_in(invitee);
     let requests = [
@@ -76,7 +76,8 @@ async fn an_invitation_ends_when_its_sender_leaves_is_removed_or_deleted() {
     assert_void(&app, &bob, &invitation).await;
     assert_void(&app, &bob, &other).await;
 
-    // The team still lists them, because they become valid again if their sender returns.
+    // The team still lists the invitations, because they become valid again if their sender
+    // returns.
     assert_eq!(ids(&app.signed_in(&ada).get(&format!("{INVITATIONS}?team_id={id}")).await).len(), 2);
     join(&app, &id, &mallory.user_id).await;
     remove(&app, &mallory, &id, &mallory).await;
@@ -92,7 +93,7 @@ async fn invitations_of_servers_outlive_every_member() {
     let app = TestApp::start().await;
     let (id, ada, mallory) = team_of_two(&app).await;
     let bob = app.sign_in_by_mail("bob@example.com").await;
-    // A server's request keeps the server's rights, even with a member's token.
+    // A request by a server has the server's rights, even if it contains a member's token.
     let body = json!({ "team_id": id, "email": "bob@example.com", "callback_url": "http://localhost:3000/join" });
     let server = app.server().with("x-stack-access-token", &mallory.access_token);
     let sent = server.post(&format!("{INVITATIONS}/send-code"), body).await.json()["id"].as_str().unwrap().to_owned();
@@ -102,7 +103,7 @@ async fn invitations_of_servers_outlive_every_member() {
     assert_eq!(accepted.status(), 200, "{}", accepted.text());
 }
 
-/// Turns all invitations into ones from an earlier version, without a sender.
+/// Turns all invitations into invitations of an earlier version, which stored no sender.
 async fn age(app: &TestApp, sender: &SignedInUser) {
     let store = &app.app.store;
     let items = app.table().into_iter().filter(|(_, item)| item["d"]["M"]["invited_by"].is_object());
@@ -203,14 +204,14 @@ async fn an_invitation_ends_when_its_sender_s_account_gets_a_new_owner() {
     let id = team(&app, "Engines", Some(&ada)).await;
     join(&app, &id, &squatter.user_id).await;
     let invitation = invite_as(&app, &squatter, &id, "bob@example.com").await;
-    // The owner proves the address, and thus gets the account, but without the membership.
+    // The owner proves the address and thereby gets the account, but not the membership.
     let owner = app.sign_in_by_mail("mallory@example.com").await;
     assert_eq!(owner.user_id, squatter.user_id);
     assert_void(&app, &bob, &invitation).await;
     join(&app, &id, &owner.user_id).await;
     assert_void(&app, &bob, &invitation).await;
 
-    // The owner's invitation works, even after all of the owner's sessions have ended.
+    // The owner's invitation still works after all of the owner's sessions have ended.
     let (sent, _) = invite_as(&app, &owner, &id, "bob@example.com").await;
     assert_eq!(app.signed_in(&owner).delete("/api/v1/auth/sessions?user_id=me&include_current=true").await.status(), 200);
     assert_eq!(ids(&app.signed_in(&bob).get(&format!("{INVITATIONS}?user_id=me")).await), std::slice::from_ref(&sent));
@@ -223,7 +224,8 @@ async fn an_invitation_ends_when_its_sender_reports_an_intruder() {
     let (id, _, mallory) = team_of_two(&app).await;
     let bob = app.sign_in_by_mail("bob@example.com").await;
     let invitation = invite_as(&app, &mallory, &id, "bob@example.com").await;
-    // An intruder in Mallory's session sets a password; the email about it has the link.
+    // An intruder in Mallory's session sets a password. The email about this change contains the
+    // link.
     let password = json!({ "password": "an intruder's battery" });
     assert_eq!(app.signed_in(&mallory).post("/api/v1/auth/password/set", password).await.status(), 200);
     let mails = notices(&app, "mallory@example.com").await;

@@ -8,7 +8,7 @@ use super::{assert_error, ids, join, members_of, team};
 
 pub(super) const INVITATIONS: &str = "/api/v1/team-invitations";
 
-/// Invites a user with server access; returns the invitation's id and its emailed code.
+/// Invites a user with server access, and returns the invitation's id and the emailed code.
 pub(crate) async fn invite(app: &TestApp, team: &str, email: &str) -> (String, String) {
     let body = json!({ "team_id": team, "email": email, "callback_url": "http://localhost:3000/join" });
     let answer = app.server().post(&format!("{INVITATIONS}/send-code"), body).await;

@@ -1,4 +1,4 @@
-//! Teams, their members, permissions and invitations.
+//! Teams, their members, their permissions and their invitations.
 
 mod anonymous;
 mod definitions;
@@ -20,7 +20,7 @@ use support::{Answer, SignedInUser, TestApp};
 
 const TEAMS: &str = "/api/v1/teams";
 
-/// Creates a team, with server access; `creator`, if given, becomes its first member.
+/// Creates a team with server access. If there is a `creator`, this user becomes the first member.
 pub(crate) async fn team(app: &TestApp, name: &str, creator: Option<&SignedInUser>) -> String {
     let body = json!({ "display_name": name, "creator_user_id": creator.map(|user| &user.user_id) });
     let body = if creator.is_some() { body } else { json!({ "display_name": name }) };

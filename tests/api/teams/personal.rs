@@ -31,7 +31,7 @@ async fn a_sign_up_creates_a_personal_team_if_enabled() {
     }
 }
 
-/// An anonymous user with a personal team, and a caller with their session.
+/// An anonymous user who has a personal team, and a caller with the user's session.
 async fn visitor(app: &TestApp) -> (SignedInUser, Caller) {
     let anonymous = app.client().post("/api/v1/auth/anonymous/sign-up", json!({})).await.json();
     let anonymous = SignedInUser::of("", &anonymous);

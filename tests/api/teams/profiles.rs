@@ -73,7 +73,7 @@ async fn the_profiles_of_a_team_are_listed_in_pages() {
 async fn profile_pictures_are_deleted_with_the_user() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
-    // More teams than one transaction deletes.
+    // The number of teams exceeds the number that one transaction deletes.
     let mut urls = Vec::new();
     for number in 0..36 {
         let id = team(&app, &format!("Team {number}"), Some(&ada)).await;

@@ -1,4 +1,4 @@
-//! Concurrent changes to teams have one consistent outcome.
+//! Concurrent changes to teams have a consistent outcome.
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Lists of teams and of a team's users.
+//! The lists of teams, and of the users of a team.
 
 use serde_json::{Value, json};
 use support::TestApp;
@@ -74,7 +74,7 @@ async fn the_users_of_a_team_are_paginated_by_sign_up_time() {
     assert_eq!(ids(&app.server().get(&format!("{path}&cursor={cursor}")).await), expected[2..]);
     assert_eq!(ids(&app.server().get(&format!("{path}&query=U3@")).await), [expected[3].clone()]);
     assert_eq!(ids(&app.server().get(&format!("{path}&desc=true&limit=1")).await), [expected[4].clone()]);
-    // One list's cursor is invalid for another.
+    // The cursor of one list is invalid for any other list.
     assert_error(&app.server().get(&format!("/api/v1/users?cursor={cursor}")).await, 400, "INVALID_CURSOR");
     assert!(ids(&app.server().get("/api/v1/users?team_id=7f3c2a4e-3f5b-4d0e-9a56-0f1f6c8f3d21").await).is_empty());
 }

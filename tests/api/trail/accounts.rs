@@ -1,5 +1,5 @@
-//! The trail's entries about accounts: how and from where a user signed in, and changes with their
-//! authors.
+//! The trail's entries about accounts, which record how and from where a user signed in, and who
+//! made which changes.
 
 use api::product::access::Operator;
 use jiff::SignedDuration;
@@ -71,7 +71,7 @@ async fn recovery_codes_are_recorded_when_made_and_when_used() {
     assert_eq!((failed.events, failed.user_id), (vec![Event::SignInFailed], Some(id(&ada))));
 }
 
-/// A separate write, without an entry, marks a challenge's solution as used.
+/// A separate write marks the solution of a challenge as used. It adds no entry.
 #[tokio::test]
 async fn a_sign_up_with_a_challenge_is_recorded_as_one_without() {
     let app = TestApp::start().await;
@@ -82,7 +82,7 @@ async fn a_sign_up_with_a_challenge_is_recorded_as_one_without() {
     let entry = one(&app, "auth-password-sign-up").await;
     let user = UserId::parse(answer.json()["user_id"].as_str().unwrap()).unwrap();
     assert_eq!((entry.events.as_slice(), user_of(&entry)), (&[Event::Created, Event::SignIn][..], Some(user)));
-    // A solution used up by a rejected sign-up does not add an entry either.
+    // A solution that a rejected sign-up uses up also does not add an entry.
     let taken = altcha::visible(&altcha::solved(&altcha::easy(&app)));
     assert_eq!(app.client().post(SIGN_UP, account_of("ada@example.com", taken)).await.code(), "USER_EMAIL_ALREADY_EXISTS");
     let entries = operation_entries(&app, "auth-password-sign-up").await;
@@ -101,7 +101,7 @@ async fn account_changes_are_recorded_as_events() {
     assert_eq!(added.events, [Event::AddressAdded, Event::AddressVerified]);
     assert_eq!((added.targets.as_slice(), added.user_id), (&[Target::new(TargetKind::ContactChannel, &channel)][..], Some(id(&ada))));
 
-    // Entries of the same millisecond are in no particular order.
+    // Entries of the same millisecond have no particular order.
     let later = || app.advance(SignedDuration::from_secs(1));
     let user = format!("/api/v1/users/{}", ada.user_id);
     later();
@@ -132,7 +132,7 @@ async fn account_changes_are_recorded_as_events() {
     assert_eq!(server.delete(&user).await.status(), 200);
     assert_eq!(last_events(&app).await, [Event::Deleted]);
 
-    // The account's own list has all these entries.
+    // The account's list contains all of these entries.
     let own = listed(&app, app.project_id(), Some(id(&ada))).await;
     let all: Vec<_> = trail(&app).await.into_iter().filter(|entry| entry.user_id == Some(id(&ada))).collect();
     assert_eq!(own, all);
@@ -248,7 +248,7 @@ async fn changes_by_the_gateway_are_recorded_as_made_by_the_system() {
     let entry = one(&app, "users-user-create").await;
     assert_eq!((entry.actor, entry.access, entry.events), (Actor::System, Some(Access::Server), vec![Event::Created]));
 
-    // The environment sets a key that the project does not have, so the gateway adds it.
+    // The environment contains a key that the project does not have, so the gateway adds the key.
     let keys = gateway::keys::Keys { admin: "sak_another".to_owned().into(), ..app.keys.clone() };
     keys.install(&app.app.store, &app.app.clock, &app.app.entropy).await.unwrap();
     let entry = one(&app, "gateway-key-add").await;

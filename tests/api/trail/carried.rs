@@ -1,5 +1,5 @@
-//! Trail entries that sessions and codes carry when functions serve requests, until the worker of
-//! the stream adds them.
+//! If functions handle the requests, sessions and codes carry the entries of the trail until the
+//! stream's worker adds them to the trail.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use super::{project_trail, trail};
 use crate::audit::chain::check;
 use crate::events::{PROJECT, World, events};
 
-/// The operations whose events begin a session, or create or redeem a code.
+/// The operations whose events start a session, or create or redeem a code.
 const CARRYING: [&str; 14] = [
     "auth-anonymous-sign-up",
     "auth-cli-poll",
@@ -33,7 +33,7 @@ const CARRYING: [&str; 14] = [
     "auth-session-create",
 ];
 
-/// An entry without the ids of what its request creates.
+/// The entry without the ids of the items that its request creates.
 fn without_new_ids(mut entry: Entry) -> Entry {
     entry.id = TrailEntryId::from(uuid::Uuid::nil());
     if let Actor::User { session_id, .. } = &mut entry.actor {
@@ -49,7 +49,7 @@ fn without_new_ids(mut entry: Entry) -> Entry {
     entry
 }
 
-/// The entries that an event adds, and whether a session or code carries them first.
+/// The entries that an event adds, and whether a session or a code carries these entries first.
 async fn added(world: &World, event: &str) -> (Vec<Entry>, bool) {
     let project = ProjectId::parse(PROJECT).unwrap();
     let before: BTreeSet<_> = project_trail(&world.app, &project).await.into_iter().map(|entry| entry.id).collect();
@@ -80,7 +80,7 @@ async fn sessions_and_codes_carry_the_entries_that_their_requests_would_write() 
     assert_eq!(carrying, CARRYING);
 }
 
-/// Two users whose sign-ins are served by functions.
+/// Two users whose sign-ins were handled by functions.
 async fn signed_in() -> TestApp {
     let app = TestApp::start().await;
     for name in ["ada", "bob"] {
@@ -94,7 +94,7 @@ async fn signed_in() -> TestApp {
     app
 }
 
-// On a paused clock, waits between attempts take no time.
+// The clock is paused, so the waits between attempts take no time.
 #[tokio::test(start_paused = true)]
 async fn a_worker_that_fails_at_any_write_adds_every_entry_once() {
     let world = signed_in().await;
@@ -141,7 +141,7 @@ async fn an_entry_added_late_is_linked_behind_later_ones() {
     assert_eq!((found.problems(), found.counts()), (Vec::new(), vec![(5, 3, 0)]));
 }
 
-/// Whoever can write to the table must not be able to add entries to the past.
+/// Someone who can write to the table must not be able to add entries to the past.
 #[tokio::test]
 async fn an_entry_older_than_the_stream_is_not_linked() {
     let app = signed_in().await;
@@ -180,7 +180,7 @@ async fn the_first_use_of_a_session_removes_the_entry() {
     assert_eq!(carrying(&app.carrying_sessions()), 2);
 }
 
-/// A longer item would cost another unit.
+/// A larger item would cost another unit.
 #[tokio::test]
 async fn a_session_in_a_known_city_and_its_entry_fit_into_a_kilobyte() {
     let app = signed_in().await;
@@ -197,7 +197,7 @@ async fn a_session_in_a_known_city_and_its_entry_fit_into_a_kilobyte() {
     app.recorder.measure();
     let body = json!({ "email": "ada@example.com", "password": "correct horse battery" });
     assert_eq!(caller.post("/api/v1/auth/password/sign-in", body).await.status(), 200);
-    // One unit for the session, and one for its place in the index.
+    // The session costs one unit, and its place in the index costs another unit.
     assert!((app.recorder.consumed().write - 2.0).abs() < f64::EPSILON);
     app.recorder.clear();
     let event = app.carrying_sessions();
@@ -206,8 +206,8 @@ async fn a_session_in_a_known_city_and_its_entry_fit_into_a_kilobyte() {
     assert_eq!(places, ["San Fernando del Valle de Catamarca"]);
 }
 
-/// A code carries the entry of the request that creates it, and later of the one that redeems it;
-/// attempts in between carry none.
+/// A code carries the entry of the request that creates it, and later the entry of the request that
+/// redeems it. Attempts in between do not add an entry.
 #[tokio::test]
 async fn each_change_of_a_code_adds_its_entry_once() {
     let app = TestApp::start().await;

@@ -1,6 +1,6 @@
-//! Failures: failed authentications within a minute share an entry with a count, as do sign-ups
-//! rejected by the project's rules. Other requests that are rejected, lose a race or fail leave no
-//! entry.
+//! Failed authentications within a minute share an entry with a count. The same applies to sign-ups
+//! that the project's rules reject. Other requests that are rejected, lose a race or fail do not
+//! add an entry.
 
 use jiff::SignedDuration;
 use model::trail::{Actor, Event};
@@ -37,7 +37,7 @@ async fn failed_sign_ins_within_a_minute_are_one_counted_entry() {
     assert!(failed.iter().all(|entry| entry.events == [Event::SignInFailed] && entry.actor == Actor::Anonymous));
     assert_eq!(failed.last().map(|entry| entry.at), Some(app.now()));
 
-    // The account's own list has the failures too, and they expire like other entries.
+    // The account's list also contains the failures. The failures expire like other entries.
     let own = listed(&app, app.project_id(), Some(id(&ada))).await;
     let own: Vec<u32> = own.iter().filter(|entry| entry.events == [Event::SignInFailed]).map(|entry| entry.count).collect();
     assert_eq!(own, [3, 1]);
@@ -139,7 +139,7 @@ async fn the_loser_of_a_race_leaves_no_entry() {
 async fn a_retried_change_leaves_one_entry() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
-    // The user changes between the operation's read and write.
+    // The user changes between the read and the write of the operation.
     app.recorder.clear();
     app.recorder.break_writes(0, 1, conflict());
     let answer = app.signed_in(&ada).patch(ME, json!({ "display_name": "Ada" })).await;

@@ -1,6 +1,6 @@
-//! The trail: a change adds an entry in its own transaction. The only values from the request that
-//! the entry contains are ids and names of targets. Other entries count failed authentications and
-//! rejected sign-ups.
+//! The audit trail. Each change adds an entry in the same transaction. The entry contains no values
+//! from the request, except ids and the names of targets. Other entries contain counts of failed
+//! authentications and rejected sign-ups.
 
 mod accounts;
 mod carried;
@@ -14,11 +14,12 @@ use store::trail::list::TrailListing;
 use support::{SignedInUser, TestApp};
 use wire::id::{ProjectId, UserId};
 
-/// The start of every list: the day when the tests' clock starts. With an earlier start, the list
-/// would read a partition for each day before, as far back as a trail may be kept.
+/// The start of every list. The start is the day on which the tests' clock starts. If the start
+/// were earlier, the list would read a partition for each earlier day, as far back as a trail may
+/// be kept.
 const FROM: &str = "2026-01-01T00:00:00Z";
 
-/// A project's entries, or only those of `user` if given, oldest first.
+/// The entries of a project, oldest first. If there is a `user`, only the entries of this user.
 async fn listed(app: &TestApp, project: &ProjectId, user: Option<UserId>) -> Vec<Entry> {
     let (mut entries, mut after) = (Vec::new(), None::<String>);
     loop {
@@ -63,7 +64,7 @@ async fn last_events(app: &TestApp) -> Vec<Event> {
     trail(app).await.pop().unwrap().events
 }
 
-/// The user who caused an entry, if any.
+/// The user who caused an entry. `None` if no user caused it.
 fn user_of(entry: &Entry) -> Option<UserId> {
     match entry.actor {
         Actor::User { user_id, .. } => Some(user_id),

@@ -1,5 +1,6 @@
-//! Sends every operation's event. A change adds one entry with its caller, access level, target and
-//! fields, but no other values from the request. New operations are covered automatically.
+//! Sends every operation's event. A change adds one entry. The entry contains the caller, access
+//! level, target and fields, but no other values from the request. The test covers new operations
+//! automatically.
 
 use std::collections::BTreeSet;
 
@@ -19,13 +20,13 @@ use wire::id::{ProjectId, TrailEntryId, UserId};
 use super::{project_trail, text};
 use crate::events::{PROJECT, World, name, success};
 
-/// These operations' events change nothing: the provider denied access, or a refresh token is
-/// exchanged for an access token.
+/// The events of these operations change nothing. The reason is that the provider denied access, or
+/// that a refresh token is exchanged for an access token.
 const CHANGE_NOTHING: [&str; 3] = ["auth-oauth-callback", "auth-oauth-callback-form", "auth-oauth-token"];
-/// The minimum length of the values to check; shorter ones also occur by chance.
+/// The minimum length of the values that are checked. Shorter values also occur by chance.
 const MIN_LENGTH: usize = 5;
 
-/// A request and the entries it added.
+/// A request, and the entries that it has added.
 struct Trial {
     world: World,
     headers: HeaderMap,
@@ -65,7 +66,8 @@ impl Trial {
         })
     }
 
-    /// The caller, by the request's headers or, for a sign-in, by the new session.
+    /// The caller, as shown by the request's headers. For a sign-in, the new session shows the
+    /// caller.
     async fn actor(&self, entry: &Entry) -> Actor {
         let (app, project) = (&self.world.app.app, ProjectId::parse(self.header("project-id").unwrap_or(PROJECT)).unwrap());
         let key = |name: &str| self.header(name).map(str::to_owned);
@@ -93,7 +95,7 @@ impl Trial {
         }
     }
 
-    /// The targets in the path, and the user in it, if there is one.
+    /// The targets that the path names, and the user that the path names, if any.
     fn named(&self, route: &Route) -> (Vec<String>, Option<UserId>) {
         let value = |parameter: &str| {
             let mut pairs = route.path.split('/').zip(self.path.split('/'));
@@ -107,7 +109,7 @@ impl Trial {
     }
 }
 
-/// The trails of the events' project and `internal`.
+/// The trails of the events' project and of `internal`.
 async fn all(world: &World) -> Vec<Entry> {
     let mut entries = project_trail(&world.app, &ProjectId::parse(PROJECT).unwrap()).await;
     entries.extend(project_trail(&world.app, &ProjectId::internal()).await);
@@ -118,7 +120,8 @@ async fn ids(world: &World) -> BTreeSet<TrailEntryId> {
     all(world).await.into_iter().map(|entry| entry.id).collect()
 }
 
-/// The entries that were not known before. Entries from the same millisecond are in any order.
+/// The entries that are not in `before`. Entries from the same millisecond have no particular
+/// order.
 async fn since(world: &World, before: &BTreeSet<TrailEntryId>) -> Vec<Entry> {
     all(world).await.into_iter().filter(|entry| !before.contains(&entry.id)).collect()
 }
@@ -133,8 +136,9 @@ fn values(value: &Value) -> Vec<String> {
     }
 }
 
-/// Whether an entry may contain this value of a request: ids of existing items are recorded, short
-/// values and single words occur by chance, and otherwise only a target's name may be recorded.
+/// Whether an entry may contain this value of a request. The ids of existing items are recorded.
+/// Short values and single words occur by chance. Of the other values, only the name of a target
+/// may be recorded.
 fn is_told(value: &str) -> bool {
     uuid::Uuid::try_parse(value).is_ok() || value.len() < MIN_LENGTH || value.bytes().all(|byte| byte.is_ascii_lowercase())
 }
@@ -142,7 +146,8 @@ fn is_told(value: &str) -> bool {
 fn assert_tells_nothing_sent(name: &str, trial: &Trial, entry: &Entry) {
     let (whole, text) = (text(entry), text(&Entry { targets: Vec::new(), ..entry.clone() }));
     for secret in &trial.secrets {
-        // The list of settings to reset is called `keys`, but contains names.
+        // The list of settings to reset is in the field `keys`, but contains names instead of
+        // secrets.
         let is_name = name == "projects-config-override-reset-keys" && secret.name == "keys";
         assert!(is_name || !whole.contains(&secret.value), "{name} reveals the secret {}", secret.name);
     }

@@ -1,4 +1,4 @@
-//! Codes for contact channels: sending them by channel or address, and checking them.
+//! Codes for contact channels. They are sent by channel or by address, and checked.
 
 use serde_json::{Value, json};
 use support::{SignedInUser, TestApp};
@@ -166,7 +166,7 @@ async fn a_removed_address_cannot_reset_the_password() {
         app.client().post("/api/v1/auth/password/reset", json!({ "code": code, "password": "another horse battery" })).await
     };
     assert_error(&reset(&codes[0]).await, 404, "VERIFICATION_CODE_NOT_FOUND");
-    // A code sent to the remaining address before the change is also invalid.
+    // A code that was sent to the remaining address before the change is also invalid.
     assert_error(&reset(&codes[1]).await, 404, "VERIFICATION_CODE_NOT_FOUND");
     app.sign_in("ada@example.com").await;
 }
@@ -187,7 +187,7 @@ async fn an_anonymous_user_proves_no_address_while_sign_up_is_off() {
     let by_address = json!({ "email": "victim@example.com", "callback_url": CALLBACK });
     assert_error(&caller.post(OWN, by_address.clone()).await, 400, "SIGN_UP_NOT_ENABLED");
     assert!(app.mails("victim@example.com").await.is_empty());
-    // Signed-up users and servers are not affected.
+    // Users who have signed up are not affected. Servers are also not affected.
     let own = json!({ "email": "ada@example.com", "callback_url": CALLBACK });
     assert_eq!(app.signed_in(&ada).post(OWN, own).await.status(), 200);
     let by_server = send_path(visitor["user_id"].as_str().unwrap(), &channel);

@@ -1,5 +1,5 @@
-//! Contact channels under concurrent changes and long random walks: the claims of addresses match
-//! the channels that sign in.
+//! Contact channels during concurrent changes and long random walks. The claims of addresses always
+//! match the channels that are used for signing in.
 
 use std::collections::BTreeMap;
 
@@ -24,8 +24,8 @@ async fn sign_up_many(app: &TestApp, count: usize) -> Vec<SignedInUser> {
     users
 }
 
-/// Asserts that no user has two primary channels or an address twice, that an address signs in at
-/// most one user, and that the claims of `addresses` match the channels.
+/// Asserts that no user has two primary channels or the same address twice, and that an address
+/// signs in at most one user. Also asserts that the claims of `addresses` match the channels.
 async fn assert_consistent(app: &TestApp, users: &[SignedInUser], addresses: &[String]) {
     let mut expected: BTreeMap<String, (String, bool)> = BTreeMap::new();
     for user in users {
@@ -81,8 +81,8 @@ async fn a_concurrent_primary_switch_and_removal_stay_consistent() {
         assert_eq!(removed.status(), 200, "{}", removed.text());
         let channels = channels(&app, &user.user_id).await;
         assert_eq!(channels.len(), 1);
-        // Either the switch came first, and the removal removed the new primary channel; or it came
-        // second, found no channel, and left the old one primary.
+        // If the switch came first, the removal removed the new primary channel. If the switch came
+        // second, it did not find the channel, and left the old channel primary.
         let expected = match switched.status() {
             200 => false,
             404 => true,

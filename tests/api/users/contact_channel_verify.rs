@@ -8,7 +8,7 @@ use wire::id::UserId;
 
 const PATH: &str = "/api/v1/contact-channels/verify";
 
-/// Signs up and requests verification; returns the user and the emailed code.
+/// Signs up and requests verification, and returns the user and the emailed code.
 async fn sign_up(app: &TestApp, email: &str) -> (SignedInUser, String) {
     let body = json!({ "email": email, "password": "correct horse battery", "verification_callback_url": "http://localhost:3000/verify" });
     let answer = app.client().post("/api/v1/auth/password/sign-up", body).await;
@@ -29,7 +29,7 @@ async fn a_code_verifies_only_its_own_address() {
     let app = TestApp::start().await;
     let (ada, code) = sign_up(&app, "ada@example.com").await;
     let (bob, _) = sign_up(&app, "bob@example.com").await;
-    // The case of a code does not matter.
+    // Codes are not case-sensitive.
     let answer = verify(&app, &code.to_uppercase()).await;
     assert_eq!((answer.status(), answer.json()), (200, json!({ "success": true })));
     assert_eq!((is_verified(&app, &ada).await, is_verified(&app, &bob).await), (json!(true), json!(false)));
@@ -79,7 +79,7 @@ async fn a_code_expires_after_a_day() {
     app.advance(SignedDuration::from_millis(1));
     let answer = verify(&app, &late).await;
     assert_eq!((answer.status(), answer.code().as_str()), (400, "VERIFICATION_CODE_EXPIRED"));
-    // An expired code is reported as such, even if it was used before.
+    // An expired code is reported as expired, even if it was used earlier.
     assert_eq!(verify(&app, &code).await.code(), "VERIFICATION_CODE_EXPIRED");
 }
 
@@ -152,7 +152,8 @@ async fn a_malformed_code_is_rejected() {
 async fn a_failed_write_verifies_nothing_and_keeps_the_code() {
     let app = TestApp::start().await;
     let (ada, code) = sign_up(&app, "ada@example.com").await;
-    // The first write counts the attempt; the second, which redeems the code, fails.
+    // The first write, which counts the attempt, succeeds. The second write, which redeems the
+    // code, fails.
     app.recorder.fail_write(1, "InternalServerError");
     let first = verify(&app, &code).await;
     assert!([200, 503].contains(&first.status()), "{}", first.text());

@@ -15,14 +15,14 @@ pub(super) fn new(user: &str, value: &str) -> Value {
     json!({ "user_id": user, "value": value, "type": "email", "used_for_auth": false })
 }
 
-/// Adds a channel and returns it.
+/// Adds a channel, and returns it.
 pub(super) async fn add(caller: &Caller, body: Value) -> Value {
     let answer = caller.post(PATH, body).await;
     assert_eq!(answer.status(), 201, "{}", answer.text());
     answer.json()
 }
 
-/// A user's channels, as servers read them.
+/// The channels of a user, as servers see them.
 pub(super) async fn channels(app: &TestApp, user: &str) -> Vec<Value> {
     let answer = app.server().get(&format!("{PATH}?user_id={user}")).await;
     assert_eq!((answer.status(), &answer.json()["is_paginated"]), (200, &json!(false)), "{}", answer.text());
@@ -41,7 +41,7 @@ async fn primary_email(app: &TestApp, user: &SignedInUser) -> Value {
     app.signed_in(user).get("/api/v1/users/me").await.json()["primary_email"].clone()
 }
 
-/// Signs up Ada; returns her session, a caller with it, and her channel.
+/// Signs up Ada, and returns the session, a caller with the session, and the channel.
 async fn ada(app: &TestApp) -> (SignedInUser, Caller, Value) {
     let ada = app.sign_up("ada@example.com").await;
     let caller = app.signed_in(&ada);
@@ -97,7 +97,7 @@ async fn a_client_only_accesses_its_own_channels() {
     for answer in answers {
         assert_error(&answer, 403, "FORBIDDEN");
     }
-    // Paths with `me` reach only the caller's own channels.
+    // Paths with `me` lead only to the caller's channels.
     let own = format!("{PATH}/me/{}", channel["id"].as_str().unwrap());
     assert_error(&bob.get(&own).await, 404, "CONTACT_CHANNEL_NOT_FOUND");
     assert_error(&bob.delete(&own).await, 404, "CONTACT_CHANNEL_NOT_FOUND");
@@ -134,7 +134,8 @@ async fn a_changed_value_requires_verification_and_replaces_the_old_one() {
     assert_eq!(same.json()["is_verified"], true);
     let other = caller.patch(&path_of(&channel), json!({ "value": "ada@work.example" })).await;
     assert_eq!((other.status(), &other.json()["is_verified"], &other.json()["used_for_auth"]), (200, &json!(false), &json!(true)));
-    // The old address was verified, so the new one must be verified before it signs in.
+    // The old address was verified, so the new address must be verified before it can be used to
+    // sign in.
     let sign_in = json!({ "email": "ada@work.example", "password": "correct horse battery" });
     assert_error(&app.client().post("/api/v1/auth/password/sign-in", sign_in).await, 400, "EMAIL_PASSWORD_MISMATCH");
     app.server().patch(&path_of(&channel), json!({ "is_verified": true })).await;
@@ -180,7 +181,7 @@ async fn an_address_signs_in_one_user_but_many_can_have_it() {
     let named = add(&caller, body.clone()).await;
     caller.delete(&path_of(&named)).await;
 
-    // A server's new sign-in address is claimed immediately, so the request may be rejected.
+    // A sign-in address that a server sets is claimed immediately, so the request may be rejected.
     body["used_for_auth"] = json!(true);
     body["user_id"] = json!(bob.user_id);
     let taken = app.server().post(PATH, body.clone()).await;
@@ -192,7 +193,7 @@ async fn an_address_signs_in_one_user_but_many_can_have_it() {
     );
     assert_eq!(app.sign_in("ada@example.com").await.user_id, ada.user_id);
 
-    // Once Ada's address no longer signs in, others may claim it.
+    // Once Ada's address can no longer be used to sign in, other users may claim it.
     app.server().patch(&path_of(&channel), json!({ "used_for_auth": false })).await;
     add(&app.server(), body).await;
     assert_eq!(app.sign_in("ada@example.com").await.user_id, bob.user_id);
@@ -211,7 +212,7 @@ async fn at_most_one_channel_is_primary() {
     assert_eq!(primary_email(&app, &ada).await, Value::Null);
     caller.patch(&path_of(&first), json!({ "is_primary": true })).await;
     assert_eq!(primary_email(&app, &ada).await, "ada@example.com");
-    // No other channel becomes primary implicitly.
+    // No other channel becomes primary automatically.
     caller.delete(&path_of(&first)).await;
     assert_eq!(primary_email(&app, &ada).await, Value::Null);
     let me = caller.get("/api/v1/users/me").await.json();
@@ -227,7 +228,7 @@ async fn removing_the_last_address_releases_it_and_keeps_the_session() {
     assert_eq!(caller.post("/api/v1/auth/sessions/current/refresh", json!({})).await.status(), 200);
     let body = json!({ "email": "ada@example.com", "password": "correct horse battery" });
     assert_error(&app.client().post("/api/v1/auth/password/sign-in", body).await, 400, "EMAIL_PASSWORD_MISMATCH");
-    // A server can give the user another address.
+    // A server can give the user a different address.
     let mut body = new(&ada.user_id, "ada@new.example");
     body["used_for_auth"] = json!(true);
     add(&app.server(), body).await;
@@ -246,7 +247,7 @@ async fn a_server_must_name_an_existing_user() {
     for answer in [app.server().get(&path).await, app.server().patch(&path, json!({})).await, app.server().delete(&path).await] {
         assert_error(&answer, 404, "CONTACT_CHANNEL_NOT_FOUND");
     }
-    // A server of another project cannot see any of this.
+    // A server of another project cannot see the user or the channel.
     let (ada, _, channel) = ada(&app).await;
     let other = app.server_of(&app.another_project().await);
     assert_error(&other.get(&path_of(&channel)).await, 404, "CONTACT_CHANNEL_NOT_FOUND");
@@ -272,7 +273,8 @@ async fn schema_errors_are_reported() {
     assert_eq!(caller.get(&path_of(&channel)).await.json(), channel);
 }
 
-/// Like the response to a sign-up, this one reveals whether someone signs in with the address.
+/// The response reveals whether a user signs in with the address. The response to a sign-up reveals
+/// the same.
 #[tokio::test]
 async fn replacing_an_unproved_address_is_limited_like_a_sign_up() {
     for rule in [Rule::SignUp, Rule::SignUpNetwork] {

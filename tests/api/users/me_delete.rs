@@ -58,7 +58,7 @@ async fn deletion_requires_recent_authentication_if_the_project_does() {
     let proof = json!({ "password": "correct horse battery" });
     assert_eq!(app.signed_in(&ada).post("/api/v1/auth/sessions/current/reauthenticate", proof).await.status(), 200);
     assert_eq!(app.signed_in(&ada).delete(ME).await.status(), 200);
-    // Servers need no recent authentication.
+    // Servers do not need recent authentication.
     assert_eq!(app.server().with("x-stack-access-token", &bob.access_token).delete(ME).await.status(), 200);
 }
 

@@ -44,7 +44,7 @@ async fn update(app: &TestApp, id: &str, body: Value) -> Value {
     answer.json()
 }
 
-/// A user as a server reads it.
+/// A user as servers see it.
 async fn read(app: &TestApp, id: &str) -> Value {
     let answer = app.server().get(&path(id)).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
@@ -76,7 +76,7 @@ async fn sign_in(app: &TestApp, email: &str, password: &str) -> Answer {
     app.client().post("/api/v1/auth/password/sign-in", json!({ "email": email, "password": password })).await
 }
 
-/// A session's new access token, requested like the SDK.
+/// A new access token of a session. The token is requested as the SDK does.
 async fn refresh(app: &TestApp, user: &SignedInUser) -> Answer {
     let caller = app.client().with("x-stack-refresh-token", &user.refresh_token);
     caller.request("POST", "/api/v1/auth/sessions/current/refresh").send().await

@@ -1,4 +1,5 @@
-//! Users restricted by an administrator: their tokens' claims, and their rights.
+//! Users whom an administrator has restricted, with tests about the claims of their tokens and
+//! about what they may do.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -83,7 +84,7 @@ async fn a_restricted_user_can_sign_out_but_change_nothing() {
         }
     }
     assert_eq!(read(&app, &ada.user_id).await["display_name"], Value::Null);
-    // If there is another reason for a restriction as well, the user may not write either.
+    // If there is a second reason for the restriction, the user also may not write.
     app.configure(json!({ "config": { "require_email_verification": true } })).await;
     let caller = app.signed_in(&ada).with("x-stack-allow-anonymous-user", "true");
     assert_error(&caller.patch(ME, json!({ "display_name": "Eve" })).await, 403, "RESTRICTED_USER_NOT_ALLOWED");

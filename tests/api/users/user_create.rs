@@ -91,7 +91,7 @@ async fn a_verified_address_signs_in_by_email_to_the_same_user() {
     assert_eq!(app.client().post("/api/v1/auth/otp/send-sign-in-code", body).await.status(), 200);
 }
 
-/// A server imports whatever users it has, including those in a network without public names.
+/// A server imports all users that it has, including users in a network without public names.
 #[tokio::test]
 async fn a_server_brings_addresses_that_nobody_could_sign_up_with() {
     let app = TestApp::start().await;
@@ -107,7 +107,7 @@ async fn a_server_brings_addresses_that_nobody_could_sign_up_with() {
         assert_eq!(app.client().post("/api/v1/auth/password/reset", code).await.status(), 200, "{email}");
         assert_eq!(sign_in(&app, email, "another battery").await.status(), 200, "{email}");
 
-        // Clients get none of them: at sign-up, as a channel or as the primary address.
+        // Clients cannot use these addresses at sign-up, as a channel or as the primary address.
         let own = app.sign_up(&format!("client-of-{}@example.com", email.len())).await;
         let sign_up =
             app.client().post("/api/v1/auth/password/sign-up", json!({ "email": format!("x{email}"), "password": password })).await;
@@ -142,7 +142,7 @@ async fn an_address_used_for_sign_in_is_taken() {
     assert_eq!(details, json!({ "email": "ada@example.com", "would_work_if_email_was_verified": false }));
     assert_eq!(answer.header("x-stack-known-error"), Some("USER_EMAIL_ALREADY_EXISTS"));
     assert_eq!(app.server().get(USERS).await.json()["items"].as_array().unwrap().len(), 1);
-    // In another project, the address is available.
+    // The address is available in another project.
     let other = app.another_project().await;
     assert_eq!(app.server_of(&other).post(USERS, shouted).await.status(), 201);
 }
@@ -177,7 +177,7 @@ async fn a_provider_account_signs_in_one_user() {
     assert_eq!(ada["oauth_providers"], json!([{ "id": "github", "account_id": "1", "email": null }]));
     assert_error(&app.server().post(USERS, accounts("1")).await, 400, "OAUTH_PROVIDER_ACCOUNT_ID_ALREADY_USED_FOR_SIGN_IN");
     create(&app, accounts("2")).await;
-    // Once its user is deleted, the provider account can belong to a new one.
+    // Once the user of a provider account is deleted, the account can belong to a new user.
     assert_eq!(app.server().delete(&super::path(id_of(&ada))).await.status(), 200);
     create(&app, accounts("1")).await;
 

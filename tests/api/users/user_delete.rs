@@ -1,4 +1,4 @@
-//! `DELETE /api/v1/users/{user_id}`: no part of a user remains or reappears.
+//! `DELETE /api/v1/users/{user_id}`. No part of the user remains or reappears.
 
 use aws_sdk_dynamodb::operation::query::QueryInput;
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -24,7 +24,7 @@ async fn a_deleted_user_is_removed_everywhere() {
     assert_error(&app.server().get(&format!("/api/v1/auth/sessions?user_id={}", ada.user_id)).await, 400, "USER_ID_DOES_NOT_EXIST");
     let session = app.server().post("/api/v1/auth/sessions", json!({ "user_id": ada.user_id })).await;
     assert_error(&session, 400, "USER_ID_DOES_NOT_EXIST");
-    // Others may claim both addresses.
+    // Other users may claim both addresses.
     for email in ["ada@example.com", "second@example.com"] {
         assert_error(&sign_in(&app, email, "correct horse battery").await, 400, "EMAIL_PASSWORD_MISMATCH");
         assert_ne!(app.sign_up(email).await.user_id, ada.user_id);

@@ -1,5 +1,5 @@
-//! Pictures that users upload: set as data URLs, served by
-//! `GET /api/v1/projects/{project_id}/users/{user_id}/images/{digest}`.
+//! Pictures that users upload. They are set as data URLs, and `GET
+//! /api/v1/projects/{project_id}/users/{user_id}/images/{digest}` serves them.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -40,7 +40,7 @@ async fn an_uploaded_image_is_served_at_the_user_s_image_url() {
     assert_eq!(answer.header("content-security-policy"), Some("default-src 'none'; sandbox"));
     assert_eq!(answer.header("cache-control"), Some("public, max-age=86400, immutable"));
     assert_eq!(&read(&app, &ada.user_id).await["profile_image_url"], url);
-    // Sending the URL back unchanged keeps the image.
+    // Sending back the unchanged URL keeps the image.
     assert_eq!(&update(&app, &ada.user_id, json!({ "profile_image_url": url })).await["profile_image_url"], url);
     assert_eq!(get(&app, url).await.status(), 200);
     assert_eq!(app.signed_in(&ada).patch(ME, json!({ "profile_image_url": null })).await.status(), 200);

@@ -1,4 +1,4 @@
-//! `GET /api/v1/users`: the users in the list.
+//! `GET /api/v1/users`, with tests about which users the list contains.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -100,7 +100,7 @@ async fn the_list_reflects_changes_to_users() {
     create(&app, json!({ "display_name": "Ada" })).await;
     app.advance(SignedDuration::from_secs(1));
     assert_eq!(names(&list(&app, "").await), ["Ada"]);
-    // The list is ordered by sign-up, so a visitor who has just signed up is last.
+    // The list is ordered by sign-up time, so a visitor who has just signed up is last.
     let sign_up = json!({ "email": "bob@example.com", "password": "correct horse battery" });
     let caller = app.signed_in(&visitor).with("x-stack-allow-anonymous-user", "true");
     assert_eq!(caller.post("/api/v1/auth/password/sign-up", sign_up).await.json()["user_id"], visitor.user_id.as_str());

@@ -11,7 +11,7 @@ use super::{USERS, assert_error, create, fields, path};
 
 const HOUR: SignedDuration = SignedDuration::from_hours(1);
 
-/// The names on a page, and the cursor of the next page if there is one.
+/// The names on a page, and the cursor of the next page, if any.
 async fn page(app: &TestApp, query: &str) -> (Vec<String>, Option<String>) {
     let answer = app.server().get(&format!("{USERS}?order_by=last_active_at{query}")).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
@@ -47,8 +47,8 @@ async fn link(app: &TestApp) {
     app.try_link(app.project_id()).await.unwrap();
 }
 
-/// Removes users' places in this list and all figures, which record that the list is complete.
-/// Earlier versions have neither.
+/// Removes the places of users in this list, and all figures. The figures contain the record that
+/// the list is complete. Earlier versions have neither.
 async fn forget_places(app: &TestApp) {
     for ((pk, sk), _) in app.table() {
         let (table, pk_value, sk_value) = (gateway::engine::TABLE, AttributeValue::S(pk.clone()), AttributeValue::S(sk.clone()));
@@ -110,7 +110,7 @@ async fn a_cursor_stays_valid_while_users_move() {
     let [_, bob, eve, _, _] = people(&app, ["ada", "bob", "eve", "joe", "zoe"]).await;
     let (first, cursor) = page(&app, "&limit=2").await;
     assert_eq!(first, ["ada", "bob"]);
-    // The last user of the page moves, and another one is deleted.
+    // The last user of the page moves in the list, and another user is deleted.
     be_active(&app, &bob).await;
     assert_eq!(app.server().delete(&path(&eve.user_id)).await.status(), 200);
     let (second, cursor) = page(&app, &format!("&limit=2&cursor={}", cursor.unwrap())).await;
@@ -160,7 +160,7 @@ async fn users_of_an_earlier_version_stay_in_the_list() {
     app.advance(HOUR);
     be_active(&app, &bob).await;
     assert_eq!(names(&app, "").await, ["ada", "eve", "bob"], "a user who is active has a place at once");
-    // When the trail's next entry is linked, the worker also gives places to the other users.
+    // When the next entry of the trail is linked, the worker also gives places to the other users.
     assert_eq!(app.server().patch(&path(&eve.user_id), json!({ "display_name": "Eve" })).await.status(), 200);
     link(&app).await;
     assert_eq!(names(&app, "").await, ["Eve", "ada", "bob"]);
@@ -197,13 +197,13 @@ async fn a_sign_in_counts_as_activity_once_an_hour_and_never_backwards() {
     link(&app).await;
     assert_eq!((at(&ada).await, names(&app, "&desc=true").await), (first, vec!["ada".to_owned(), "bob".to_owned()]));
 
-    // The next sign-in within the hour leaves the time unchanged.
+    // The next sign-in within the hour does not change the time.
     app.advance(SignedDuration::from_mins(1));
     app.sign_in("ada@example.com").await;
     link(&app).await;
     assert_eq!(at(&ada).await, first);
 
-    // Linking a sign-in's entry does not undo a later refresh.
+    // Linking the entry of a sign-in does not undo a later refresh.
     app.advance(HOUR);
     let again = app.sign_in("bob@example.com").await;
     app.advance(SignedDuration::from_secs(1));
@@ -212,7 +212,8 @@ async fn a_sign_in_counts_as_activity_once_an_hour_and_never_backwards() {
     link(&app).await;
     assert_eq!(at(&bob).await, refreshed);
 
-    // Neither a wrong password nor a server's session to act as the user counts as activity.
+    // A wrong password does not count as activity. A session in which a server acts as the user
+    // also does not count.
     app.advance(HOUR);
     let wrong = json!({ "email": "ada@example.com", "password": "wrong horse battery" });
     assert_error(&app.client().post("/api/v1/auth/password/sign-in", wrong).await, 400, "EMAIL_PASSWORD_MISMATCH");

@@ -1,4 +1,4 @@
-//! `GET /api/v1/users`: pages, and the cost of a search.
+//! `GET /api/v1/users`, with tests about pages and about the cost of a search.
 
 use jiff::SignedDuration;
 use model::user::User;
@@ -8,7 +8,8 @@ use support::TestApp;
 
 use super::{USERS, assert_error};
 
-/// Creates named users, changed by `change`; every three in a row share a sign-up time.
+/// Creates named users and changes them with `change`. Every three consecutive users share a
+/// sign-up time.
 async fn write(app: &TestApp, count: usize, change: impl Fn(usize, &mut User)) {
     let (entropy, project) = (&app.app.entropy, app.project_id());
     let mut writes = Vec::with_capacity(count);
@@ -23,7 +24,7 @@ async fn write(app: &TestApp, count: usize, change: impl Fn(usize, &mut User)) {
     }
 }
 
-/// Follows the cursors; returns every page.
+/// Follows the cursors, and returns every page.
 async fn pages(app: &TestApp, query: &str) -> Vec<Vec<Value>> {
     let (mut pages, mut cursor) = (Vec::new(), String::new());
     loop {
@@ -43,7 +44,7 @@ fn keys(users: &[Value]) -> Vec<(i64, String)> {
 #[tokio::test(flavor = "multi_thread")]
 async fn every_page_size_lists_every_user_once_in_order() {
     let app = TestApp::start_unobserved().await;
-    // More than fit on the largest page.
+    // This is more data than fits on the largest page.
     write(&app, 210, |_, _| {}).await;
     let all = keys(&pages(&app, "limit=200").await.concat());
     assert_eq!(all.len(), 210);
@@ -92,7 +93,7 @@ async fn a_search_reads_a_bounded_amount_and_misses_nobody() {
         }
         assert_eq!(found, wanted.map(|index| format!("Needle {index}")));
     }
-    // Small pages of a search also contain all results.
+    // The small pages of a search also contain all results.
     assert_eq!(pages(&app, "query=needle&limit=1").await.concat().len(), wanted.len());
 }
 

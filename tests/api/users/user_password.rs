@@ -1,4 +1,4 @@
-//! Passwords and hashes set by a server in POST and PATCH of users.
+//! Passwords and hashes that a server sets with POST and PATCH of users.
 
 use serde_json::{Value, json};
 use support::TestApp;
@@ -11,7 +11,7 @@ fn bcrypt_of(password: &str, version: &str) -> String {
     hash.replacen("$2b$", version, 1)
 }
 
-/// A user's password hash in the table.
+/// The password hash of a user in the table.
 async fn stored_hash(app: &TestApp, user: &Value) -> Value {
     let id = wire::id::UserId::parse(&id_of(user)).unwrap();
     let user = app.app.store.user(app.project_id(), id).await.unwrap().unwrap().user;
@@ -42,7 +42,7 @@ async fn a_rehash_that_loses_a_race_still_forgets_wrong_passwords() {
     let user = json!({ "primary_email": "ada@example.com", "primary_email_auth_enabled": true, "password_hash": bcrypt_of("correct horse", "$2b$") });
     let user = create(&app, user).await;
     assert_error(&sign_in(&app, "ada@example.com", "wrong horse").await, 400, "EMAIL_PASSWORD_MISMATCH");
-    // The first write is the sign-up's transaction.
+    // The write with the number 0 is the sign-up's transaction.
     app.recorder.fail_write(1, "ConditionalCheckFailedException");
     assert_eq!(sign_in(&app, "ada@example.com", "correct horse").await.status(), 200);
     assert!(app.recorder.is_done());
@@ -86,7 +86,8 @@ async fn a_password_set_by_a_server_must_meet_the_user_rules() {
     assert_eq!(super::read(&app, &id_of(&ada)).await["has_password"], false);
 }
 
-/// A server imports the users of another service, who sign in with the passwords they have.
+/// A server imports the users of another service. These users continue to sign in with their
+/// passwords.
 #[tokio::test]
 async fn the_password_of_a_new_user_may_be_one_that_the_user_could_not_choose() {
     let app = TestApp::start().await;

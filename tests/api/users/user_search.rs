@@ -12,7 +12,7 @@ pub(super) fn encoded(text: &str) -> String {
     url::form_urlencoded::byte_serialize(text.as_bytes()).collect()
 }
 
-/// The names on a page, and the cursor of the next page if there is one.
+/// The names on a page, and the cursor of the next page, if any.
 pub(super) async fn page(app: &TestApp, beginning: &str, more: &str) -> (Vec<String>, Option<String>) {
     let answer = app.server().get(&format!("{USERS}?starts_with={}{more}", encoded(beginning))).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
@@ -26,7 +26,7 @@ pub(super) async fn found(app: &TestApp, beginning: &str) -> Vec<String> {
     page(app, beginning, "").await.0
 }
 
-/// A service with a counted project, in which the words of all users are indexed.
+/// A service whose project has been counted, so that the words of all users are in the index.
 pub(super) async fn counted() -> TestApp {
     let app = TestApp::start().await;
     recount(&app).await;
@@ -45,8 +45,8 @@ pub(super) fn words(app: &TestApp) -> Vec<String> {
     words
 }
 
-/// Removes the words, including the places of claimed addresses, and all figures, which record that
-/// the words are complete. Earlier versions have neither.
+/// Removes the words, including the places of claimed addresses, and all figures. The figures
+/// contain the record that the words are complete. Earlier versions have neither.
 async fn forget_words(app: &TestApp) {
     for ((pk, sk), _) in app.table() {
         let (table, pk_value, sk_value) = (gateway::engine::TABLE, AttributeValue::S(pk.clone()), AttributeValue::S(sk));
@@ -87,7 +87,7 @@ async fn users_are_found_by_the_beginning_of_names_and_addresses() {
         ("lace", vec![]),
         ("countess@", vec!["Ada Lovelace"]),
         ("COUNTESS@EXAMPLE.COM", vec!["Ada Lovelace"]),
-        // A person is found by name, and by an address that does not sign in.
+        // A user is found by name, and by an address that is not used for signing in.
         ("smith", vec!["Adam  ＳＭＩＴＨ"]),
         ("smith@example.org", vec!["Adam  ＳＭＩＴＨ"]),
         ("e\u{301}mile", vec!["Émile Zola de Médan et Paris"]),
@@ -132,7 +132,8 @@ async fn words_follow_every_change_of_a_user_at_once() {
     update(&app, &id, json!({ "display_name": "Ada King" })).await;
     assert_eq!(words(&app), ["ada king", "ada@example.com", "king"]);
     assert_eq!((found(&app, "lovelace").await, found(&app, "king").await), (vec![], vec!["Ada King".to_owned()]));
-    // An address that signs in has no word; its claim is in the index instead.
+    // An address that is used for signing in has no word. Instead, the claim of the address is in
+    // the index.
     update(&app, &id, json!({ "primary_email_auth_enabled": true })).await;
     assert_eq!(words(&app), ["ada king", "king"]);
     assert_eq!(found(&app, "ada@").await, ["Ada King"]);
@@ -185,7 +186,7 @@ async fn every_page_size_finds_each_user_once() {
         let expected: Vec<String> = (0..23).map(|number| format!("ann{number:02} annex anna")).collect();
         assert_eq!(seen, expected, "limit {limit}");
     }
-    // A cursor belongs to its search.
+    // A cursor is valid only for the search to which it belongs.
     let cursor = page(&app, "ann", "&limit=1").await.1.unwrap();
     for query in ["starts_with=anna", "starts_with=b", "limit=1"] {
         assert_error(&app.server().get(&format!("{USERS}?{query}&cursor={cursor}")).await, 400, "INVALID_CURSOR");
@@ -234,7 +235,7 @@ async fn users_of_an_earlier_version_are_found_before_and_after_they_are_indexed
         assert_eq!(found(&app, beginning).await.len(), 1, "{beginning}");
     }
     assert_eq!(page(&app, "ada", "&limit=1").await.0, ["Ada Lovelace"]);
-    // When the trail's next entry is linked, the worker also indexes the other users.
+    // When the next entry of the trail is linked, the worker also indexes the other users.
     create(&app, json!({ "display_name": "New" })).await;
     app.link_trail().await;
     let mut expected = all;

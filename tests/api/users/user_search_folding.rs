@@ -1,4 +1,4 @@
-//! Searches for users by names with accents, by words in any order, and by addresses with non-ASCII
+//! Users are found by names with accents, by words in any order, and by addresses with non-ASCII
 //! domains.
 
 use aws_sdk_dynamodb::operation::put_item::PutItemInput;
@@ -22,7 +22,7 @@ async fn people(app: &TestApp) {
     }
 }
 
-/// The names found by a search within words.
+/// The names that a search within words finds.
 async fn containing(app: &TestApp, text: &str) -> Vec<String> {
     let answer = app.server().get(&format!("{USERS}?query={}", encoded(text))).await.json();
     answer["items"].as_array().unwrap().iter().map(|user| user["display_name"].as_str().unwrap().to_owned()).collect()
@@ -63,13 +63,13 @@ async fn accents_order_and_the_form_of_a_domain_do_not_matter() {
     assert_eq!(containing(&app, "hen ei").await, ["Mei Chen"]);
 }
 
-/// An earlier version kept accents in words.
+/// An earlier version did not remove accents from words.
 #[tokio::test]
 async fn words_with_accents_of_an_earlier_version_are_replaced() {
     let app = counted().await;
     let nunez = create(&app, json!({ "display_name": "Ana Núñez" })).await;
     let (table, client) = (gateway::engine::TABLE, app.app.store.client());
-    // What the earlier version stored.
+    // Restores the items that the earlier version stored.
     for ((pk, sk), _) in app.table() {
         let (pk_value, sk_value) = (AttributeValue::S(pk.clone()), AttributeValue::S(sk.clone()));
         if pk.starts_with("WORDS#") {
@@ -91,7 +91,7 @@ async fn words_with_accents_of_an_earlier_version_are_replaced() {
     assert_eq!(words(&app), ["ana nunez", "nunez"]);
     assert_eq!(found(&app, "nunez").await, ["Ana Núñez"]);
 
-    // Words that have not been replaced yet disappear with the name.
+    // Words that have not been replaced yet disappear together with the name.
     let late = PutItemInput::builder().table_name(table);
     let ((pk, sk), _) = app.table().into_iter().find(|((pk, sk), _)| pk.starts_with("WORDS#") && sk.starts_with("nunez")).unwrap();
     let late = late.item("pk", AttributeValue::S(pk)).item("sk", AttributeValue::S(sk.replace("nunez", "núñez")));

@@ -67,8 +67,8 @@ async fn an_unknown_user_is_not_found() {
 async fn me_means_the_user_of_the_token() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
-    // The encoded spelling leads to the operations for any user instead of those for `me`, with the
-    // same result.
+    // The encoded spelling leads to the operations for any user instead of the operations for `me`,
+    // but the result is the same.
     for me in [path("me"), path("%6de")] {
         let server = app.server().with("x-stack-access-token", &ada.access_token);
         assert_eq!(server.get(&me).await.json()["id"], ada.user_id.as_str());
@@ -133,7 +133,7 @@ async fn a_server_can_verify_and_unverify_an_address() {
     assert_eq!(app.sign_in_by_mail("ada@example.com").await.user_id, ada.user_id);
     update(&app, &ada.user_id, json!({ "primary_email_verified": false })).await;
     assert_eq!(read(&app, &ada.user_id).await["primary_email_verified"], false);
-    // The owner proves the address, which removes the old password.
+    // The owner proves the address. This removes the old password.
     app.sign_in_by_mail("ada@example.com").await;
     let password = json!({ "email": "ada@example.com", "password": "correct horse battery" });
     let answer = app.client().post("/api/v1/auth/password/sign-in", password).await;
@@ -211,7 +211,8 @@ async fn operations_on_a_user_take_at_most_three_round_trips() {
         app.recorder.clear();
         let answer = app.server().request(method, &target).json(&body).send().await;
         assert!(answer.status() < 300, "{}", answer.text());
-        // A deletion's Query for the user, memberships and sessions is not counted.
+        // The query with which a deletion finds the user, the memberships and the sessions is not
+        // counted.
         let trips = app.recorder.calls().iter().filter(|(operation, _)| operation != "Query").count();
         assert!(trips <= 3, "{method}: {:?}", app.recorder.calls());
     }

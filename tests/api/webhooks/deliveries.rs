@@ -1,4 +1,4 @@
-//! Recording, sending and listing deliveries.
+//! How deliveries are recorded, sent and listed.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -23,12 +23,12 @@ async fn a_batch_that_is_read_twice_makes_one_delivery() {
     for name in &names {
         create_user(&app, name).await;
     }
-    // The responses to all writes but the first `after` are lost, so the batch fails and is read
-    // again.
+    // The responses to all writes after the first `after` writes are lost. The batch fails and is
+    // read again.
     let batch = app.changes().await.unwrap();
     for after in [0, 1] {
         app.recorder.break_writes(after, 40, InjectedError::AnswerLost);
-        // Waits between attempts take no time.
+        // The clock is paused, so the waits between attempts take no time.
         tokio::time::pause();
         assert!(workers::webhooks::record(&app.app, &batch.event).await.is_err(), "{after}");
         tokio::time::resume();
@@ -48,10 +48,10 @@ async fn an_endpoint_gets_at_most_eight_requests_at_a_time() {
         create_user(&app, &number.to_string()).await;
     }
     assert_eq!(app.record_webhooks().await, 40);
-    // Together, two workers send no more requests at once than one.
+    // Two workers together do not send more concurrent requests than one worker.
     let mut couriers = [Courier::default(), Courier::default()];
     let [first, second] = couriers.each_mut().map(|courier| courier.drain(&app.app, Timestamp::MAX));
-    // The endpoint gets a second request only after answering the first.
+    // The endpoint gets a second request only after it has responded to the first.
     let answers = async {
         for held in [1, 7, 8, 8, 8, 8] {
             receiver.release_when(held).await;
@@ -96,7 +96,7 @@ async fn a_task_that_panics_ends_only_the_work_on_its_endpoint() {
     }
     create_user(&app, "Ada").await;
     assert_eq!(app.record_webhooks().await, 2);
-    // The second read of the clock is by the first task, which therefore panics.
+    // The first task makes the second read of the clock, and therefore panics.
     let (reads, now) = (AtomicUsize::new(0), app.now());
     let clock = Clock::new(move || {
         assert_ne!(reads.fetch_add(1, Ordering::SeqCst), 1, "a panic made by a test");
@@ -129,7 +129,7 @@ async fn an_endpoint_gives_its_place_up_while_another_one_waits() {
     courier.drain(&app.app, Timestamp::MAX).await.unwrap();
     let types = receiver.types();
     assert_eq!(types.len(), 71);
-    // A pass has up to 32 deliveries, fewer on a slow machine.
+    // A pass contains up to 32 deliveries, or fewer on a slow machine.
     let position = types.iter().position(|it| it == "team.created").unwrap();
     assert!((1..=32).contains(&position), "{position}");
 }
@@ -150,7 +150,7 @@ async fn a_slow_endpoint_begins_no_more_requests_while_another_one_waits() {
     app.advance(SignedDuration::from_millis(1));
     assert_eq!(app.server().post("/api/v1/teams", json!({ "display_name": "Crew" })).await.status(), 201);
     app.record_webhooks().await;
-    // The slow endpoint is due again after the other one.
+    // The slow endpoint becomes due again after the other endpoint.
     app.advance(SignedDuration::from_millis(1));
     let mut courier = Courier::with_places(1);
     assert_eq!(courier.begin(&app.app, Timestamp::MAX).await.unwrap(), 1);
@@ -231,7 +231,7 @@ async fn deliveries_are_listed_by_status_and_type_in_pages() {
 #[tokio::test]
 async fn a_receiver_accepts_what_was_sent_and_nothing_else() {
     let (app, receiver) = (TestApp::start().await, Receiver::start().await);
-    // The library compares a message's time with this machine's clock.
+    // The library compares the time of a message with this machine's clock.
     app.advance(wire::clock::Clock::system().now().duration_since(app.now()));
     let created = endpoint_at(&app, &receiver, &["user.created"]).await;
     create_user(&app, "Ada").await;

@@ -52,7 +52,8 @@ async fn a_url_must_be_a_public_one() {
     let created = endpoint(&strict, json!({ "url": "https://example.com/" })).await;
     let moved = strict.admin().patch(&path(&created, ""), json!({ "url": "https://192.168.0.1/" })).await;
     assert_eq!(moved.code(), "WEBHOOK_URL_NOT_ALLOWED");
-    // In development, an endpoint may be on this machine, the only host that may use plain HTTP.
+    // In development, an endpoint may be on this machine. Only endpoints on this machine may use
+    // plain HTTP.
     assert_eq!(app.admin().post(ENDPOINTS, json!({ "url": "http://localhost:3000/" })).await.status(), 201);
     assert_eq!(app.admin().post(ENDPOINTS, json!({ "url": "http://example.com/" })).await.code(), "WEBHOOK_URL_NOT_ALLOWED");
 }
@@ -63,7 +64,7 @@ async fn concurrent_creations_never_exceed_twenty_endpoints() {
     let admin = app.admin();
     let creations = (0..24).map(|_| admin.post(ENDPOINTS, json!({ "url": "https://example.com/" })));
     let answers = join_all(creations).await;
-    // A creation that collided too often is refused as well.
+    // A creation is also refused if it has conflicted with other creations too often.
     let created = answers.iter().filter(|answer| answer.status() == 201).count();
     for _ in created..20 {
         assert_eq!(app.admin().post(ENDPOINTS, json!({ "url": "https://example.com/" })).await.status(), 201);
@@ -124,7 +125,8 @@ async fn values_of_custom_headers_do_not_follow_a_changed_url() {
     let created = endpoint(&app, json!({ "url": receiver.url, "event_types": ["user.created"], "custom_headers": headers })).await;
     let change = async |body| app.admin().patch(&path(&created, ""), body).await;
     let hidden = json!({ "authorization": "********", "x-team": "billing" });
-    // Another host, and another path on the same host, which may be someone else's.
+    // The first URL has a different host. The second URL has a different path on the same host, and
+    // may belong to another person.
     for url in [evil.url.clone(), format!("{}/others", receiver.url)] {
         for body in [
             json!({ "url": url }),

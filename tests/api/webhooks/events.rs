@@ -1,4 +1,4 @@
-//! Which changes cause which events, and what events contain.
+//! The events that each change causes, and the data that the events contain.
 
 use serde_json::{Value, json};
 use support::TestApp;
@@ -6,7 +6,7 @@ use support::receiver::{ReceivedRequest, Receiver};
 
 use super::{create_user, endpoint_at};
 
-/// The events caused by `change`.
+/// The events that `change` causes.
 async fn events(app: &TestApp, receiver: &Receiver, change: impl Future<Output = ()>) -> Vec<Value> {
     app.deliver_webhooks().await;
     let before = receiver.received().len();
@@ -217,7 +217,7 @@ async fn api_keys_of_users_and_teams_have_events() {
         assert_eq!((types(&revoked), &revoked[0]["data"]), (vec![&*is_updated], &set));
         assert!(!json!([created, revoked]).to_string().contains(key["value"].as_str().unwrap()), "an event reveals a key");
 
-        // A key that expired or was revoked a month ago is dropped when another is created.
+        // A key that expired or was revoked a month ago is removed when another key is created.
         app.advance(jiff::SignedDuration::from_hours(31 * 24));
         let dropped = events(&app, &receiver, async { assert_eq!(app.server().post(&path, body).await.status(), 200) }).await;
         assert_eq!(types(&dropped), [&*is_created, &*is_deleted]);

@@ -1,5 +1,4 @@
-//! Endpoints held by another worker: they are not forgotten, but are not retried all the time
-//! either.
+//! Endpoints that another worker has claimed are not forgotten, but are not retried all the time.
 
 use std::time::Duration;
 
@@ -20,8 +19,8 @@ fn lane(app: &TestApp, endpoint: &Value) -> Lane {
     (app.project_id().clone(), WebhookEndpointId::parse(endpoint["id"].as_str().unwrap()).unwrap())
 }
 
-/// Works on due endpoints, as a separate worker does, until none is due; returns the number of
-/// calls to the table.
+/// Processes due endpoints as a separate worker does, until no endpoint is due. Returns the number
+/// of calls to the table.
 async fn drain(app: &TestApp) -> usize {
     app.recorder.clear();
     let drained = timeout(Duration::from_secs(120), async { Courier::default().drain(&app.app, Timestamp::MAX).await });
@@ -29,8 +28,8 @@ async fn drain(app: &TestApp) -> usize {
     app.recorder.calls().len()
 }
 
-/// Makes a held endpoint due, as in an index that lags behind its table, or after a change by an
-/// earlier version.
+/// Makes a claimed endpoint due. This can happen if an index lags behind its table, or after a
+/// change by an earlier version.
 fn make_due(app: &TestApp, (project, endpoint): &Lane) {
     let text = |value: String| json!({ "S": value });
     let update = json!({
@@ -55,7 +54,7 @@ async fn a_worker_ends_if_the_only_endpoint_is_held_and_its_holder_goes_on() {
     assert!(app.app.store.due_webhooks(app.now(), 10).await.unwrap().is_empty());
     assert_eq!(drain(&app).await, 4, "one search in each shard");
     assert!(receiver.received().is_empty());
-    // The holder found nothing due, but an event was recorded in the meantime.
+    // The other worker finds no due endpoints, although an event has been recorded in the meantime.
     app.app.store.release_webhook(&claimed, None, app.now()).await.unwrap();
     assert_eq!(app.app.store.due_webhooks(app.now(), 10).await.unwrap(), [lane]);
     drain(&app).await;
@@ -79,7 +78,7 @@ async fn the_endpoint_of_a_worker_that_was_killed_is_due_when_its_lease_ends() {
     app.record_webhooks().await;
     drain(&app).await;
     assert_eq!(receiver.received().len(), 3);
-    // Once the endpoint is free, an event makes it due immediately.
+    // Once the endpoint is no longer claimed, an event makes it due immediately.
     create_user(&app, "Dan").await;
     app.deliver_webhooks().await;
     assert_eq!(receiver.received().len(), 4);
@@ -94,7 +93,7 @@ async fn an_endpoint_that_cannot_be_claimed_is_left_out_for_some_seconds() {
     app.app.store.claim_webhook(&lane, app.now()).await.unwrap().unwrap();
     make_due(&app, &lane);
     assert_eq!(drain(&app).await, 9, "two searches in each shard, and one claim");
-    // A gateway's courier tries it again.
+    // The courier of a gateway tries the endpoint again.
     let mut courier = Courier::default();
     let mut begun = Vec::new();
     for _ in 0..4 {

@@ -1,4 +1,4 @@
-//! Misbehaving receivers, and forbidden addresses.
+//! Misbehaving receivers and forbidden addresses.
 
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ async fn a_name_that_resolves_to_a_private_address_is_not_called() {
     );
 }
 
-/// Otherwise, administrators of projects could explore the deployment's network.
+/// Otherwise, administrators of projects could scan the deployment's network.
 #[tokio::test]
 async fn a_name_inside_the_network_and_an_unknown_one_are_not_told_apart() {
     let (app, receiver) = (TestApp::start().await, Receiver::start().await);
@@ -95,8 +95,8 @@ async fn a_slow_endpoint_delays_no_other() {
     }
     let admin = app.admin();
     let test = admin.post("/api/v1/internal/send-test-webhook", json!({ "endpoint_id": created["id"] }));
-    // The slow endpoint holds up three deliveries and the test while the other one gets its own.
-    // Only then does time pass.
+    // The slow endpoint delays three deliveries and the test request, while the other endpoint gets
+    // its deliveries. The clock advances only after these deliveries.
     let arrived = async {
         until("all requests arrive", || (slow.held(), fast.received().len()) == (4, 3)).await;
         tokio::time::pause();
@@ -108,7 +108,7 @@ async fn a_slow_endpoint_delays_no_other() {
     let all = deliveries(&app, &created).await;
     let delivery = all.iter().find(|delivery| delivery["status"] == "pending").unwrap();
     assert_eq!(delivery["attempts"][0]["error"], "no answer within 10 s");
-    // On AWS, a test must end before its function does.
+    // On AWS, a test request must end before its function does.
     assert_eq!(tested.json(), json!({ "success": false, "error_message": "no answer within 7 s" }));
 }
 

@@ -1,5 +1,5 @@
-//! Endpoints whose partition refuses writes: their deliveries are set aside, so as not to delay
-//! others, and follow in order.
+//! Endpoints whose partition refuses writes. Their deliveries are set aside so that they do not
+//! delay other endpoints, and are made later in order.
 
 use std::sync::Arc;
 
@@ -16,8 +16,8 @@ fn partition(app: &TestApp, endpoint: &Value) -> String {
     format!("W#{}#{}", app.project_id(), endpoint["id"].as_str().unwrap())
 }
 
-/// Does something while the table refuses writes to a partition. Waits between attempts take no
-/// time.
+/// Runs `work` while the table refuses writes to a partition. The clock is paused, so the waits
+/// between attempts take no time.
 async fn while_refused<T>(app: &TestApp, partition: &str, work: impl Future<Output = T>) -> T {
     app.recorder.break_writes_to(format!("\"{partition}\""), refused("ThrottlingException"));
     tokio::time::pause();
@@ -27,8 +27,8 @@ async fn while_refused<T>(app: &TestApp, partition: &str, work: impl Future<Outp
     done
 }
 
-/// Records the events of all changes while the partition of this endpoint's deliveries refuses
-/// writes.
+/// Records the events of all changes while the partition with the deliveries of this endpoint
+/// refuses writes.
 pub(crate) async fn record_refused(app: &TestApp, endpoint: &Value) {
     while_refused(app, &partition(app, endpoint), app.record_webhooks()).await;
 }
@@ -77,7 +77,7 @@ async fn an_endpoint_whose_partition_is_throttled_delays_no_other_and_loses_noth
     }
     assert_eq!(names(&other), ["Bob"]);
     assert!(keys(&app, "LATE#").is_empty());
-    // From here on, nothing is set aside.
+    // From now on, no deliveries are set aside.
     create_user(&app, "Eve").await;
     app.record_webhooks().await;
     assert_eq!(keys(&app, "QUEUE#").len(), 2);
@@ -100,8 +100,9 @@ async fn events_are_set_aside_behind_late_ones_so_that_none_overtakes() {
     assert_eq!(names(&receiver), ["Ada", "Ada 2", "Ada 3"]);
 }
 
-/// A service with a single event, the creation of Ada, which is late; the receiver of its endpoint;
-/// and the event's batch. Rereading the batch has set the event aside in the same partition.
+/// A service with a single event, which is late and reports the creation of Ada. Also returns the
+/// receiver of the endpoint, and the batch that contains the event. The batch was read again. The
+/// second read has set the event aside in the same partition.
 async fn with_late_event() -> (TestApp, Receiver, Batch) {
     let (app, receiver) = (TestApp::start().await, Receiver::start().await);
     let created = endpoint_at(&app, &receiver, &["user.created"]).await;
@@ -124,7 +125,7 @@ async fn a_batch_that_is_read_again_delivers_its_late_events_once() {
     assert_eq!(receiver.received().iter().map(ReceivedRequest::event_type).collect::<Vec<_>>(), ["user.created"]);
 }
 
-/// Takes all late events out of the table, in order.
+/// Removes all late events from the table, and returns them in order.
 fn take_late(app: &TestApp) -> Vec<Value> {
     let mut late = keys(app, "LATE#");
     late.sort_by(|one, other| one.1.cmp(&other.1));
@@ -195,7 +196,7 @@ async fn no_late_event_overtakes_one_that_is_behind_a_page_of_its_partition() {
 }
 
 /// Runs an action right after the worker's first or second read of the first partition of late
-/// deliveries, before it reads the others.
+/// deliveries. At this time, the worker has not read the other partitions.
 fn after_reading(recorder: &Arc<Recorder>, is_second: bool, action: impl FnOnce() + Send + 'static) {
     let first = |recorder: &Recorder, action: Box<dyn FnOnce() + Send>| recorder.after_call("Query", "#LATE#0\"".to_owned(), action);
     if !is_second {
@@ -242,8 +243,8 @@ async fn what_is_set_aside_while_late_events_are_moved_is_not_forgotten() {
     app.record_webhooks().await;
     let [_, second] = keys(&app, "LATE#").try_into().unwrap();
     let (partition, item, database) = (second.0.clone(), take(&app, &second), app.database());
-    // After the worker has moved the events that it read, more are set aside and the endpoint is
-    // marked again.
+    // More events are set aside after the worker has moved the events that it read. The endpoint is
+    // also marked again.
     let endpoint =
         json!({ "pk": { "S": format!("P#{}", app.project_id()) }, "sk": { "S": format!("WEBHOOK#{}", created["id"].as_str().unwrap()) } });
     app.recorder.after_call("DeleteItem", "#LATE#".to_owned(), move || {
@@ -268,7 +269,8 @@ async fn nothing_stays_aside_for_an_endpoint_that_is_deleted_meanwhile() {
     let database = app.database();
     let (pk, sk) = (format!("P#{}", app.project_id()), format!("WEBHOOK#{}", created["id"].as_str().unwrap()));
     let delete = json!({ "TableName": TABLE, "Key": { "pk": { "S": pk }, "sk": { "S": sk } } });
-    // The endpoint has been read, but no longer exists when its events are set aside.
+    // The worker has read the endpoint, but the endpoint no longer exists when its events are set
+    // aside.
     app.recorder.after_call("Query", "WEBHOOK#".to_owned(), move || {
         database.delete_item(serde_json::from_value(delete).unwrap()).unwrap();
     });
@@ -299,7 +301,7 @@ async fn an_endpoint_is_not_due_forever_if_what_was_set_aside_is_gone() {
     let created = endpoint_at(&app, &receiver, &["user.created"]).await;
     create_user(&app, "Ada").await;
     record_refused(&app, &created).await;
-    // For example, deleting a project removes late events before the endpoint.
+    // For example, deleting a project removes late events before it removes the endpoint.
     for key in keys(&app, "") {
         take(&app, &key);
     }

@@ -1,4 +1,4 @@
-//! A project's webhook endpoints, and the deliveries to them.
+//! The webhook endpoints of a project, and the deliveries to them.
 
 mod deliveries;
 mod endpoints;
@@ -18,14 +18,14 @@ use support::receiver::Receiver;
 
 pub(crate) const ENDPOINTS: &str = "/api/v1/internal/webhook-endpoints";
 
-/// Creates an endpoint; returns the body of the response.
+/// Creates an endpoint, and returns the body of the response.
 async fn endpoint(app: &TestApp, body: Value) -> Value {
     let answer = app.admin().post(ENDPOINTS, body).await;
     assert_eq!(answer.status(), 201, "{}", answer.text());
     answer.json()
 }
 
-/// Creates an endpoint at a receiver for these event types.
+/// Creates an endpoint at a receiver, for these event types.
 pub(crate) async fn endpoint_at(app: &TestApp, receiver: &Receiver, types: &[&str]) -> Value {
     endpoint(app, json!({ "url": receiver.url, "event_types": types })).await
 }

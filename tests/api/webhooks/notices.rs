@@ -1,4 +1,4 @@
-//! The emails to a project's owners about endpoints that were switched off.
+//! The emails that tell a project's owners that endpoints were disabled.
 
 use gateway::keys::Keys;
 use jiff::SignedDuration;
@@ -18,8 +18,8 @@ struct OwnedProject {
 }
 
 impl OwnedProject {
-    /// Gives the team of `owner` a project with this name and a dead endpoint. An owner's access
-    /// token, unlike the keys, would expire within a day.
+    /// Gives the team of `owner` a project that has this name and a dead endpoint. The project has
+    /// keys because an owner's access token would expire within a day.
     async fn create(app: &TestApp, owner: &Owner, name: &str) -> Self {
         let keys = app.another_project().await;
         let mut row = app.app.store.project(&keys.project_id).await.unwrap().unwrap();
@@ -32,7 +32,7 @@ impl OwnedProject {
         Self { keys, admin, receiver, endpoint: created.json() }
     }
 
-    /// Enables the endpoint and causes an event, after which the endpoint is switched off.
+    /// Enables the endpoint and causes an event. The endpoint is then disabled.
     async fn switch_off(&self, app: &TestApp) {
         let path = path(&self.endpoint, "");
         assert_eq!(self.admin.patch(&path, json!({ "enabled": true })).await.status(), 200);
@@ -50,7 +50,7 @@ async fn verified(app: &TestApp, internal: &Keys, email: &str) -> Owner {
     owner
 }
 
-/// Subjects and texts of the emails to an address about endpoints.
+/// The subjects and texts of the emails about endpoints that an address has received.
 async fn told(app: &TestApp, email: &str) -> Vec<(String, String)> {
     let mails = app.mails(email).await.into_iter().map(|mail| (mail.0.subject, mail.0.text));
     mails.filter(|(subject, _)| subject.starts_with("Webhooks of")).collect()
@@ -68,7 +68,7 @@ async fn only_verified_addresses_of_owners_are_told() {
     };
     let project = OwnedProject::create(&app, &ada, "Shop").await;
     project.switch_off(&app).await;
-    // The email goes to the address that was primary when the endpoint was switched off.
+    // The email goes to the address that was primary when the endpoint was disabled.
     move_to("victim@example.com").await;
     assert_eq!((told(&app, "ada@example.com").await.len(), told(&app, "bob@example.com").await.len()), (1, 1));
     app.advance(SignedDuration::from_hours(24));

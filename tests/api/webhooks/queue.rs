@@ -1,5 +1,5 @@
-//! The cost of searching an endpoint's queue: neither a long queue nor a failing endpoint may keep
-//! the table busy.
+//! The costs of searching the queue of an endpoint. A long queue must not keep the table busy. A
+//! failing endpoint also must not keep the table busy.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use wire::id::WebhookEndpointId;
 
 use super::{create_user, endpoint_at};
 
-/// Records this many deliveries, with events about different items.
+/// Records this many deliveries, each with an event about a different item.
 async fn record(app: &App, lane: &Lane, count: usize) {
     let now = app.clock.now();
     let one = |number: usize| {
@@ -26,7 +26,7 @@ async fn record(app: &App, lane: &Lane, count: usize) {
     app.store.record_webhooks((0..count).map(one).collect(), BTreeSet::new(), now).await.unwrap();
 }
 
-/// The read units of all queue searches, per delivery.
+/// The number of read units that all searches of the queue cost for each delivery.
 async fn units_for_each(count: usize) -> f64 {
     let (app, receiver) = (TestApp::start().await, Receiver::start().await);
     let created = endpoint_at(&app, &receiver, &["user.created"]).await;
@@ -53,8 +53,8 @@ async fn the_work_on_a_failing_endpoint_rests_after_each_search() {
     endpoint_at(&app, &receiver, &["user.created"]).await;
     create_user(&app, "Ada").await;
     app.record_webhooks().await;
-    // Each attempt fails without a connection, so only table calls and the pauses after searches
-    // take time.
+    // Each attempt fails without a connection, so only calls to the table and the pauses after
+    // searches take time.
     let strict = app.redeployed(|settings| settings.allow_private_issuers = false);
     strict.recorder.measure();
     tokio::time::pause();

@@ -1,4 +1,4 @@
-//! Replays of failed deliveries: once, even with concurrent requests, and in pages.
+//! Failed deliveries are replayed in pages, and only once, even if several requests are concurrent.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use wire::id::WebhookEndpointId;
 
 use super::{deliveries, endpoint_at, path};
 
-/// Stores failed deliveries in the form of earlier versions.
+/// Stores failed deliveries as earlier versions did.
 async fn failed_deliveries(app: &TestApp, endpoint: &Value, count: usize) {
     for number in 0..count {
         failed_delivery(app, endpoint, number, app.now(), "").await;
@@ -37,7 +37,8 @@ async fn concurrent_replays_deliver_each_event_once() {
     failed_deliveries(&app, &created, 70).await;
     let replay = async || app.admin().post(&path(&created, "/replay-failed"), json!({ "since_millis": 0 })).await;
     let answers = join_all((0..4).map(|_| replay())).await;
-    // A request that collided too often is refused, and another one replays the rest.
+    // A request that has conflicted with other requests too often is refused. A later request
+    // replays the remaining deliveries.
     let answers = answers.into_iter().chain([replay().await]);
     let count: u64 = answers.filter(|answer| answer.status() == 200).map(|answer| answer.json()["count"].as_u64().unwrap()).sum();
     app.deliver_webhooks().await;
@@ -74,7 +75,7 @@ async fn a_replayed_delivery_is_marked_and_skipped() {
 async fn failed_deliveries_are_replayed_in_pages_from_a_time_on() {
     let (app, receiver) = (TestApp::start_unobserved().await, Receiver::start().await);
     let created = endpoint_at(&app, &receiver, &["user.created"]).await;
-    // Four per second; all 60 exceed one page of a replay.
+    // There are four deliveries per second. All 60 deliveries exceed one page of a replay.
     let (start, large) = (app.now().as_second(), "x".repeat(62_000));
     for (number, second) in (0..60).zip((start..).flat_map(|second| [second; 4])) {
         failed_delivery(&app, &created, number, Timestamp::from_second(second).unwrap(), &large).await;
@@ -90,10 +91,11 @@ async fn failed_deliveries_are_replayed_in_pages_from_a_time_on() {
         numbers.sort_unstable();
         numbers
     };
-    // The first page ends between two seconds, so the second one misses nothing.
+    // The first page ends between two seconds, so the second page misses no delivery.
     assert_eq!(replay(0).await, json!({ "count": 52, "next_since_millis": (start + 13) * 1000 }));
     assert_eq!(delivered().await, (0..52).collect::<Vec<_>>());
-    // The times of events are whole seconds, so a time within a second includes all of its events.
+    // The times of events are whole seconds, so a time within a second includes all events of this
+    // second.
     assert_eq!(replay((start + 13) * 1000 + 999).await, json!({ "count": 8, "next_since_millis": null }));
     assert_eq!(delivered().await, (52..60).collect::<Vec<_>>());
     assert_eq!(replay(0).await, json!({ "count": 0, "next_since_millis": null }), "each is replayed once");

@@ -1,4 +1,4 @@
-//! Retries, and switching endpoints off.
+//! How deliveries are retried, and when endpoints are disabled.
 
 use gateway::engine::Batch;
 use jiff::SignedDuration;
@@ -83,7 +83,8 @@ async fn after_eight_attempts_a_delivery_has_failed_and_can_be_replayed() {
     assert_eq!(receiver.received().len(), 10);
 }
 
-/// Changes whose events have not been recorded, as if made in this second.
+/// Changes whose events have not been recorded yet. The changes look as if they had been made in
+/// this second.
 async fn changes_at(app: &TestApp, second: i64) -> Batch {
     let mut batch = app.changes().await.unwrap();
     for record in batch.event["Records"].as_array_mut().unwrap() {
@@ -105,8 +106,8 @@ async fn an_endpoint_that_is_gone_is_switched_off() {
     app.advance(SignedDuration::from_hours(1));
     app.deliver_webhooks().await;
     assert_eq!(receiver.received().len(), 1);
-    // Events pending when the endpoint was switched off are delivered once it is enabled again;
-    // events from the time in between are not.
+    // Events that were pending when the endpoint was disabled are delivered once it is enabled
+    // again. Events that were caused while the endpoint was disabled are not delivered.
     receiver.reply(Reply::Status(204));
     assert_eq!(app.admin().patch(&path(&created, ""), json!({ "enabled": true })).await.json()["disabled_reason"], json!(null));
     app.deliver_webhooks().await;
@@ -121,8 +122,8 @@ async fn five_days_of_failures_switch_an_endpoint_off_and_tell_the_owners() {
     let user = format!("/api/v1/users/{}", owner.user.user_id);
     assert_eq!(app.server_of(&internal).patch(&user, json!({ "primary_email_verified": true })).await.status(), 200);
     let project = owner.project("Shop").await;
-    // An owner's access token would expire within the five days, so the endpoint is in a project
-    // with keys that is given to the owner's team.
+    // An owner's access token would expire within the five days of the test. The endpoint is
+    // therefore in a project that has keys and belongs to the owner's team.
     let row = app.app.store.project(&ProjectId::parse(&project).unwrap()).await.unwrap().unwrap();
     let keys = app.another_project().await;
     let mut moved = app.app.store.project(&keys.project_id).await.unwrap().unwrap();
@@ -168,7 +169,7 @@ async fn what_happened_before_an_endpoint_was_switched_off_is_delivered_afterwar
     assert!(receiver.received().is_empty());
     app.advance(SignedDuration::from_secs(5));
     create_user(&app, "After").await;
-    // Disabling the endpoint again does not change when it was switched off.
+    // Disabling the endpoint again does not change the time at which it was disabled.
     assert_eq!(app.admin().patch(&path(&created, ""), json!({ "enabled": false })).await.status(), 200);
     assert_eq!(app.record_batch(changes_at(&app, app.now().as_second()).await).await, 0);
     assert_eq!(app.admin().patch(&path(&created, ""), json!({ "enabled": true })).await.status(), 200);

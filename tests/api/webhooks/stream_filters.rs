@@ -1,5 +1,5 @@
-//! The stream's filters in the workers' stack. On AWS, only matching changes reach the worker, so
-//! every change that causes an event must match one.
+//! The filters of the stream in the workers' stack. On AWS, only changes that match a filter reach
+//! the worker. Every change that causes an event must therefore match a filter.
 
 use std::collections::BTreeSet;
 
@@ -22,8 +22,8 @@ fn filters(stream: &str) -> Vec<Value> {
     filters.as_array().unwrap().iter().map(pattern).collect()
 }
 
-/// Whether a value matches a pattern: an object must match in all fields, an array in one of its
-/// rules.
+/// Whether a value matches a pattern. All fields of an object must match. For an array, only one
+/// rule must match.
 fn matches(pattern: &Value, found: &Value) -> bool {
     match pattern {
         Value::Object(fields) => fields.iter().all(|(name, pattern)| matches(pattern, &found[name])),
@@ -32,7 +32,8 @@ fn matches(pattern: &Value, found: &Value) -> bool {
     }
 }
 
-/// Whether a value follows a rule: existence, a prefix, or an equal string.
+/// Whether a value satisfies a rule. A rule requires existence, absence, a prefix, or an equal
+/// string.
 fn follows(rule: &Value, found: &Value) -> bool {
     match (rule["exists"].as_bool(), rule["prefix"].as_str()) {
         (Some(exists), _) => exists != found.is_null(),
@@ -42,7 +43,7 @@ fn follows(rule: &Value, found: &Value) -> bool {
     }
 }
 
-/// Makes every kind of change with an event.
+/// Makes every kind of change that causes an event.
 async fn make_changes(app: &TestApp) {
     let (server, admin) = (app.server(), app.admin());
     let user = create_user(app, "Ada").await["id"].as_str().unwrap().to_owned();
@@ -75,7 +76,7 @@ async fn make_changes(app: &TestApp) {
     }
 }
 
-/// Creates and revokes a user's or team's API key, which is dropped a month later.
+/// Creates and revokes an API key of a user or team. The key is removed a month later.
 async fn change_owned_keys(app: &TestApp, path: &str, (owner, id): (&str, &str)) {
     app.configure(json!({ "config": { "allow_user_api_keys": true, "allow_team_api_keys": true } })).await;
     let body = json!({ owner: id, "description": "CI", "expires_at_millis": null });

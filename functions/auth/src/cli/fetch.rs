@@ -1,9 +1,9 @@
-//! Fetches the session of a tool after its sign-in was confirmed.
+//! Fetches a tool's session after a user has confirmed the sign-in.
 //!
-//! The session begins when the tool fetches it, so its refresh token is never stored in plaintext.
-//! It is a separate session; the user can see and end it like any other. The confirmation is void
-//! if the confirming session has ended, the user's credentials have changed or the user fails
-//! [`LiveSession::check_unrestricted`].
+//! The session begins when the tool fetches it, so the table never contains its refresh token in
+//! plaintext. The session is separate from the confirming session, and the user can see and end it
+//! like any other session. The confirmation is void if the confirming session has ended, the user's
+//! credentials have changed or the user fails [`LiveSession::check_unrestricted`].
 
 use errors::{Error, KnownError};
 use flows::context::Scope;
@@ -19,7 +19,7 @@ use crate::cli::session::LiveSession;
 use crate::sign_in::notice;
 use crate::sign_in::tokens::NewSession;
 
-/// The answer to a poll.
+/// The outcome of a poll.
 pub(crate) enum PollOutcome {
     Waiting,
     Fetched(Box<NewSession>, Box<User>),
@@ -28,9 +28,9 @@ pub(crate) enum PollOutcome {
     Expired,
 }
 
-/// Polls a sign-in, and fetches its session once it is confirmed; fails with `INVALID_POLLING_CODE`
-/// if there is no such sign-in. Polls with a known code are counted per code, all others per IP
-/// address of the caller.
+/// Polls a sign-in, and fetches its session once the sign-in is confirmed. Fails with
+/// `INVALID_POLLING_CODE` if there is no such sign-in. Polls with a known code are counted per
+/// code. Polls with unknown codes are counted per IP address of the caller.
 pub(crate) async fn poll(scope: Scope<'_>, polling_code: &Code, sign_in: Option<&CliSignIn>) -> Result<PollOutcome, Error> {
     let Scope { app, project, place } = scope;
     let Some(sign_in) = sign_in else {

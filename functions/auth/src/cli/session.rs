@@ -1,5 +1,5 @@
-//! Sessions in command-line sign-ins: named by a refresh token in a body, or by a reference stored
-//! with the sign-in.
+//! Sessions in command-line sign-ins, identified by a refresh token in the body or by a reference
+//! stored with the sign-in.
 
 use errors::{Error, KnownError};
 use flows::App;
@@ -22,8 +22,8 @@ pub(crate) struct LiveSession {
 }
 
 impl LiveSession {
-    /// The live session of a refresh token; fails with `INVALID_REFRESH_TOKEN` if there is none.
-    /// Unknown tokens are counted per IP address of the caller.
+    /// Finds the live session of a refresh token, and fails with `INVALID_REFRESH_TOKEN` if there
+    /// is no such session. Unknown tokens are counted per IP address of the caller.
     pub(crate) async fn find_by_token(context: &Context, token: &SecretString) -> Result<Self, Error> {
         let (app, project) = (&context.app, &context.project);
         let Some(claim) = context.prefetched.token_claim(&project.id, token).await? else {
@@ -33,7 +33,8 @@ impl LiveSession {
         Ok(Self::read(app, project, claim.user_id, claim.session_id).await?.ok_or(KnownError::InvalidRefreshToken)?)
     }
 
-    /// The session named by `of`, if it is live and the user's credentials are unchanged.
+    /// Finds the session to which `of` refers, if the session is live and the user's credentials
+    /// are unchanged.
     pub(crate) async fn find(app: &App, project: &Project, of: SessionRef) -> Result<Option<Self>, store::Error> {
         let signed = Self::read(app, project, of.user_id, of.session_id).await?;
         Ok(signed.filter(|signed| signed.row.user.credential_epoch == of.epoch))
@@ -49,15 +50,15 @@ impl LiveSession {
         Ok(signed.filter(|signed| signed.session.is_live(&signed.row.user, settings, now)))
     }
 
-    /// Whether the session can be attached to a sign-in, for a browser to take over: only sessions
-    /// of anonymous users, and only if they are not impersonations, which would otherwise last
-    /// longer.
+    /// Whether the session may be attached to a sign-in, so that a browser can take it over. Only
+    /// sessions of anonymous users may be attached. Impersonations may not be attached, because
+    /// they would then last longer.
     pub(crate) fn may_be_attached(&self) -> bool {
         self.row.user.is_anonymous && !self.session.is_impersonation
     }
 
-    /// Rejects users restricted by an administrator, and users without a required second factor: a
-    /// tool cannot set one up.
+    /// Rejects users whom an administrator has restricted. Also rejects users without a required
+    /// second factor, because a tool cannot set up a second factor.
     pub(crate) fn check_unrestricted(&self, project: &Project) -> Result<(), KnownError> {
         let user = &self.row.user;
         let by_administrator = user.restriction.as_ref().map(|_| RestrictedReason::RestrictedByAdministrator);

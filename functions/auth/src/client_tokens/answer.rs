@@ -1,4 +1,4 @@
-//! The response of the token endpoint (RFC 6749 §5).
+//! The responses of the token endpoint (RFC 6749 §5).
 
 use api::http::{Describe, Description, Json};
 use axum::response::{IntoResponse, Response};
@@ -15,12 +15,13 @@ pub struct ClientTokens {
     pub(crate) access_token: String,
     #[schema(example = "Bearer")]
     pub(crate) token_type: &'static str,
-    /// How long the access token is valid, in seconds.
+    /// The lifetime of the access token, in seconds.
     pub(crate) expires_in: u64,
     /// The scopes of the access token, separated by spaces.
     #[schema(value_type = String, example = "openid email")]
     pub(crate) scope: ScopeText,
-    /// With the scope `offline_access`: replaces the one that was sent.
+    /// Issued if the session has the scope `offline_access`. This token replaces the refresh token
+    /// in the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) refresh_token: Option<String>,
     /// With the scope `openid`.
@@ -37,17 +38,17 @@ impl Serialize for ScopeText {
     }
 }
 
-/// The answer of the endpoint, which also serves the project's own keys.
+/// The response of the token endpoint, which also serves the keys of the project.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub enum AnyTokens {
-    /// For one of the project's OAuth clients.
+    /// Tokens for one of the project's OAuth clients.
     Client(ClientTokens),
-    /// For the project as the client.
+    /// Tokens for the project as the client.
     Project(Tokens),
 }
 
-model::either!(AnyTokens, ClientTokens, Tokens, "The answer of the endpoint, which also serves the project's own keys.");
+model::either!(AnyTokens, ClientTokens, Tokens, "The response of the token endpoint, which also serves the project's own keys.");
 
 impl IntoResponse for AnyTokens {
     fn into_response(self) -> Response {

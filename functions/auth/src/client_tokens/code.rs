@@ -1,7 +1,7 @@
-//! Redeems authorization codes. A code belongs to one client, redirect URI and PKCE challenge, and
-//! works once. One that is used again was stolen: the session that it started ends (RFC 6749
-//! §4.1.2). Whatever changes while a code is redeemed (credentials, the grant) ends the session at
-//! its first use.
+//! Redeems authorization codes. A code belongs to one client, one redirect URI and one PKCE
+//! challenge. It works only once. A second use means that the code was stolen, so the session that
+//! the first use started ends (RFC 6749 §4.1.2). If the user's credentials or the grant change
+//! while the code is redeemed, the new session ends when it is first used.
 
 use errors::{Error, KnownError};
 use flows::context::Scope;
@@ -36,7 +36,8 @@ pub(crate) struct Redemption {
 }
 
 impl Redemption {
-    /// The keys of the items to read with the client: the code, and its user with the grant.
+    /// The keys of the items to read together with the client, which are the code, the user, and
+    /// the user's grant.
     pub(crate) fn keys(&self, project: &ProjectId, client: OauthClientId) -> Vec<Key> {
         let Some(user) = user_code::user_of(&self.code) else { return Vec::new() };
         vec![code_key(project, &self.code), user_key(project, user), grant_key(project, user, OauthGrant::id(client))]
@@ -49,12 +50,14 @@ impl Redemption {
             limits::unknown_token(app, &project.id, place).await?;
             return Err(invalid());
         };
-        // Another client's code stays usable: that client did nothing wrong.
+        // If another client sends the code, the code stays usable, because its client did nothing
+        // wrong.
         if stored.client_id != client.id {
             limits::unknown_token(app, &project.id, place).await?;
             return Err(invalid());
         }
-        // Only who has the verifier took part in the flow, and can have the session ended.
+        // Only someone who has the verifier took part in the flow, so nobody else can end the
+        // session.
         if !stored.is_verified_by(self.verifier.as_ref()) {
             return Err(invalid());
         }
@@ -95,8 +98,8 @@ impl Redemption {
     }
 }
 
-/// The session that a code starts, and its refresh token if it has one. It ends no later than the
-/// one in which the user decided.
+/// The session that a code starts, and the refresh token of the session if the client gets one. The
+/// session does not outlast the session in which the user granted access.
 fn started(scope: Scope<'_>, client: &OauthClient, stored: &ClientCode, user: &User, begun: &Session) -> (Session, Option<RefreshToken>) {
     let Scope { app, project, place } = scope;
     let now = app.clock.now();
@@ -119,7 +122,8 @@ fn started(scope: Scope<'_>, client: &OauthClient, stored: &ClientCode, user: &U
     (session.within(&begun.limits()), token)
 }
 
-/// The key of a session, for reading it with the client.
+/// The key of the session to which a refresh token belongs, for reading the session together with
+/// the client.
 pub(crate) fn key_of_session(project: &ProjectId, token: &RefreshToken) -> Key {
     session_key(project, token.user_id, token.session_id)
 }

@@ -22,7 +22,7 @@ pub(crate) struct Issue<'a> {
     pub(crate) session: &'a Session,
     /// The nonce of the request that started the session.
     pub(crate) nonce: Option<String>,
-    /// The scopes of the access token, if they are fewer than the session's.
+    /// The scopes of the access token, if the client requests fewer scopes than the session has.
     pub(crate) narrowed: Option<Scopes>,
 }
 
@@ -30,7 +30,7 @@ impl Issue<'_> {
     pub(crate) async fn tokens(self, refresh_token: Option<String>) -> Result<ClientTokens, Error> {
         let Self { scope: Scope { app, project, .. }, client, user, session, nonce, narrowed } = self;
         let Some(mut own) = session.client.as_deref().cloned() else { return Err(errors::KnownError::InternalError.into()) };
-        // What the client may ask for may have become less since the sign-in.
+        // The client's permitted scopes may have been reduced since the sign-in.
         own.scopes = narrowed.unwrap_or(own.scopes).only(&client.scopes);
         let (now, usual) = (app.clock.now(), app.settings.access_token_life);
         let life = client.access_token_seconds.map_or(usual, |seconds| Duration::from_secs(seconds.into()));

@@ -1,4 +1,4 @@
-//! What a token of a client stands for, when somebody wants it described or ended.
+//! Looks up a client's token, for introspection and revocation.
 
 use errors::Error;
 use flows::{App, signing_keys};
@@ -15,17 +15,18 @@ use store::session::session_key;
 use store::user::UserRow;
 use wire::id::{SessionId, UserId};
 
-/// A valid token, with the session that it belongs to.
+/// A valid token of a client, with its user and session.
 pub(crate) struct ClientToken {
     pub(crate) user: User,
     pub(crate) session: Session,
     pub(crate) client: ClientSession,
-    /// When an access token expires, in seconds since the Unix epoch; `None` for a refresh token.
+    /// The time when an access token expires, in seconds since the Unix epoch. `None` for a refresh
+    /// token.
     pub(crate) expires_at: Option<i64>,
 }
 
 impl ClientToken {
-    /// The token, if it is one of this client's and still valid.
+    /// Finds the token if the token belongs to this client and is still valid.
     pub(crate) async fn find(app: &App, project: &Project, client: &OauthClient, text: &str) -> Result<Option<Self>, Error> {
         let refresh = RefreshToken::parse(text);
         let (user, session, expires_at) = match &refresh {
@@ -55,7 +56,7 @@ impl ClientToken {
     }
 }
 
-/// User, session and expiry of an access token of this client.
+/// The user, the session and the expiry time in an access token of this client.
 async fn claimed(app: &App, project: &Project, client: &OauthClient, text: &str) -> Result<Option<(UserId, SessionId, i64)>, Error> {
     signing_keys::learn_for(app, &project.id, text).await?;
     let claims = app.signer.verify_client(text, &project.id, app.clock.now()).ok();

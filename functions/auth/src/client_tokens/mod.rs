@@ -1,4 +1,4 @@
-//! What the endpoints for OAuth clients share.
+//! Modules that the endpoints for OAuth clients share.
 
 pub(crate) mod answer;
 pub(crate) mod code;

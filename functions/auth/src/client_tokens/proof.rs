@@ -1,5 +1,5 @@
-//! Which client asks (RFC 6749 §3.2.1). One round trip reads project and client together with
-//! whatever the request names.
+//! Authenticates OAuth clients (RFC 6749 §3.2.1). The project, the client and all items that the
+//! request names are read in one round trip.
 
 use api::http::client::Caller;
 use api::product::input::ProjectPath;
@@ -32,15 +32,15 @@ impl ClientCredentials {
     }
 }
 
-/// A client that has proved itself, and the other items that were read.
+/// An authenticated client, and the items that were read together with it.
 pub(crate) struct ProvedClient {
     pub(crate) project: Project,
     pub(crate) client: OauthClient,
     pub(crate) items: Items,
 }
 
-/// Reads project and client with the items `keys`, and checks the client. Wrong credentials are
-/// counted.
+/// Reads the project and the client together with the items `keys`, and authenticates the client.
+/// Wrong credentials are counted.
 pub(crate) async fn prove(
     app: &App,
     project: &ProjectId,
@@ -74,15 +74,15 @@ pub(crate) async fn prove(
 #[wire::optional]
 #[derive(Deserr, ToSchema)]
 pub struct TokenOfClient {
-    /// The client's id. Absent if it is sent with HTTP Basic.
+    /// The client's id. Absent if the request uses HTTP Basic.
     pub(crate) client_id: String,
-    /// The client's secret. Absent for a public client, and if it is sent with HTTP Basic.
+    /// The client's secret. Absent for a public client, and if the request uses HTTP Basic.
     pub(crate) client_secret: Option<String>,
     /// An access token or a refresh token.
     pub(crate) token: String,
 }
 
-/// Checks the client of a request that names nothing else to read.
+/// Authenticates the client of a request that needs no other items.
 pub(crate) async fn prove_client(
     app: &App,
     caller: &Caller,
@@ -96,7 +96,7 @@ pub(crate) async fn prove_client(
     prove(app, &project, &credentials, Vec::new(), (Limit::OauthClient, &caller.place)).await
 }
 
-/// A public client has no secret, so one that is sent cannot be right.
+/// A public client has no secret, so any secret that it sends is wrong.
 fn is_proved(client: &OauthClient, secret: Option<&SecretString>, app: &App) -> bool {
     match secret {
         Some(secret) => client.is_confidential() && client.has_secret(secret, app.clock.now()),

@@ -1,5 +1,5 @@
-//! Refreshes a session of a client. Each use replaces the refresh token; an outdated one that comes
-//! back ends the grant, and its owner is told (RFC 9700 §4.14.2).
+//! Refreshes a session of a client. Each use replaces the refresh token. If a replaced token is
+//! used again, the grant ends and its owner is notified (RFC 9700 §4.14.2).
 
 use errors::{Error, KnownError};
 use flows::context::Scope;
@@ -25,10 +25,12 @@ use crate::client_tokens::answer::ClientTokens;
 use crate::client_tokens::code::key_of_session;
 use crate::client_tokens::issue::Issue;
 
-/// How often a request that lost the race for the rotation looks again.
+/// The number of times that a request reads the session again after it has lost the race to replace
+/// the token.
 const ATTEMPTS: usize = 3;
 
-/// The keys of the items to read with the client: session, user and grant.
+/// The keys of the items to read together with the client, which are the session, the user and the
+/// grant.
 pub(crate) fn keys(project: &ProjectId, client: OauthClientId, token: &RefreshToken) -> Vec<Key> {
     vec![key_of_session(project, token), user_key(project, token.user_id), grant_key(project, token.user_id, OauthGrant::id(client))]
 }
@@ -85,13 +87,13 @@ pub(crate) async fn refresh(
             let issue = Issue { scope, client, user, session: &current, nonce: None, narrowed };
             return issue.tokens(Some(next.expose_secret().to_owned())).await;
         }
-        // Another request has replaced the token: this one gets the same successor.
+        // Another request has replaced the token, so this request gets the same new token.
         session = app.store.session(&project.id, token.user_id, token.session_id).await?;
     }
     Err(Error::conflict())
 }
 
-/// Replaces the refresh token; `None` if another request was faster.
+/// Replaces the refresh token. `None` if another request was faster.
 async fn rotate(
     scope: Scope<'_>,
     session: &Session,
@@ -106,7 +108,7 @@ async fn rotate(
     Ok(is_first.then(|| next.text().clone()))
 }
 
-/// Records that the user is active, as any refresh does.
+/// Records that the user is active, as every refresh does.
 async fn note_use(scope: Scope<'_>, user: &User, session: &Session) -> Result<(), Error> {
     let Scope { app, project, place } = scope;
     let now = app.clock.now();
@@ -121,14 +123,14 @@ async fn note_use(scope: Scope<'_>, user: &User, session: &Session) -> Result<()
     Ok(())
 }
 
-/// The scopes of one access token, which may be fewer than the session's (RFC 6749 §6).
+/// The scopes of one access token, which may have fewer scopes than the session (RFC 6749 §6).
 fn narrow(text: &str, granted: &Scopes) -> Result<Scopes, KnownError> {
     let scopes = Scopes::parse(text).map_err(|_| KnownError::OauthScopeNotGranted)?;
     if scopes.are_within(granted) && !scopes.is_empty() { Ok(scopes) } else { Err(KnownError::OauthScopeNotGranted) }
 }
 
-/// Ends what a stolen token gives access to: the grant with all its sessions or, for a client of
-/// the project itself, this session. Its owner is told in the same transaction.
+/// Ends the access that a stolen token gives. This is the grant with all its sessions. For a
+/// first-party client, it is only this session. The user is notified in the same transaction.
 async fn end_stolen(scope: Scope<'_>, client: &OauthClient, user: UserId, session: &Session) -> Result<(), Error> {
     let Scope { app, project, place } = scope;
     optimistic!(|_| {
@@ -139,7 +141,7 @@ async fn end_stolen(scope: Scope<'_>, client: &OauthClient, user: UserId, sessio
         match app.store.change_account(&project.id, &row, &after, writes).await {
             Ok(Outcome::Done) => Ok(()),
             Ok(_) => Err(store::Error::Conflict(Conflict::default()).into()),
-            // Another request has ended it.
+            // Another request has already ended the session.
             Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Code) => Ok(()),
             Err(error) => Err(Error::from(error)),
         }

@@ -1,7 +1,7 @@
-//! Finds or creates the user of a provider account, and issues an authorization code for the user,
-//! in one transaction, so that a failed flow leaves nothing behind. Existing users
-//! ([`PendingAccount`]) and the provider's tokens for their accounts ([`NewTokens`]) are not
-//! changed until the code is redeemed.
+//! Finds or creates the user of a provider account, and issues an authorization code for the user.
+//! Everything is written in one transaction, so that a failed flow leaves nothing behind. Changes
+//! to existing users ([`PendingAccount`]) are made only when the code is redeemed. The same applies
+//! to the provider's tokens for the users' accounts ([`NewTokens`]).
 
 use errors::{Error, KnownError};
 use flows::App;
@@ -40,7 +40,7 @@ struct Flow<'a> {
     profile: &'a Profile,
 }
 
-/// An authorization code for the user of an account.
+/// Issues an authorization code for the user of a provider account.
 pub(super) async fn resolve(
     scope: Scope<'_>,
     authorization: &Authorization,
@@ -48,7 +48,7 @@ pub(super) async fn resolve(
     profile: &Profile,
 ) -> Result<SecretString, Error> {
     let account = account_of(scope.app, scope.project, &authorization.provider_id, profile);
-    // If the deployment's client is used, apps do not get the provider's access tokens.
+    // If the flow uses the deployment's client, apps do not get the provider's access tokens.
     let own = scope.project.config.oauth_provider(&account.provider_id).filter(|provider| !provider.is_shared());
     let seal = |provider| {
         let sealer = TokenSealer { app: scope.app, project: scope.project, provider, account: &account };
@@ -59,13 +59,14 @@ pub(super) async fn resolve(
     optimistic!(|_| { flow.attempt().await })
 }
 
-/// The access that the flow requested. The provider grants the scopes unless it says otherwise (RFC
-/// 6749 §5.1). `offline_access` is ignored, because it permits nothing on its own.
+/// The access that the flow requested from the provider. The provider grants these scopes unless
+/// its response names other scopes (RFC 6749 §5.1). `offline_access` is ignored, because this scope
+/// alone permits nothing.
 pub(super) fn asked(authorization: &Authorization) -> RequestedAccess {
     RequestedAccess::new(&authorization.provider_id, authorization.purpose, authorization.provider_scope.as_deref(), false)
 }
 
-/// The provider account used to sign up.
+/// The provider account with which a user signs up.
 pub(crate) struct SignUpAccount<'a> {
     pub(crate) profile: &'a Profile,
     pub(crate) account: &'a ProviderAccount,
@@ -73,24 +74,24 @@ pub(crate) struct SignUpAccount<'a> {
     pub(crate) email_signs_in: bool,
 }
 
-/// The items that the decision is based on.
+/// The items on which the decision is based.
 struct DecisionItems {
     owners: Owners,
     flow_user: Option<UserRow>,
-    /// The session in which the flow began; `None` if nobody was signed in, the session no longer
+    /// The session in which the flow began. `None` if nobody was signed in, the session no longer
     /// exists, or an earlier version of Gatelet started the flow.
     flow_session: Option<Session>,
 }
 
 impl DecisionItems {
-    /// The owner of the email address, with the credential epoch in the address's claim.
+    /// The user who owns the email address, and the credential epoch in the address's claim.
     fn owner(&self, user_id: UserId) -> Holder {
         Holder { user_id, epoch: self.owners.email.as_ref().map_or(0, |claim| claim.epoch) }
     }
 }
 
 impl Flow<'_> {
-    /// Decides what the flow does and writes the result; fails with a conflict if the items have
+    /// Decides what the flow does, and writes the result. Fails with a conflict if the items have
     /// changed since they were read.
     async fn attempt(&self) -> Result<SecretString, Error> {
         let known = self.read().await?;
@@ -98,8 +99,8 @@ impl Flow<'_> {
         let project = &self.scope.project.id;
         match decision {
             Decision::SignIn(user) => {
-                // A user linking a provider account has already presented an access token, so the
-                // provider account need not be enabled for sign-in.
+                // A user who links a provider account has already presented an access token. The
+                // provider account therefore does not have to be enabled for sign-in.
                 let (epoch, checks) = match self.authorization.purpose {
                     Purpose::Authenticate => {
                         let epoch = known.owners.account.map_or(0, |claim| claim.epoch);
@@ -135,14 +136,14 @@ impl Flow<'_> {
         }
     }
 
-    /// A user who signs up with the account, if the project's rules allow it.
+    /// The user after signing up with the account, if the project's rules allow the sign-up.
     async fn signed_up(&self, user: User, email_signs_in: bool) -> Result<User, KnownError> {
         let account = SignUpAccount { profile: self.profile, account: &self.account, email_signs_in };
         sign_up(self.scope, user, &account).await
     }
 
-    /// A code that changes its user on redemption, or after the second factor. See
-    /// [`PendingAccount`].
+    /// Issues a code. Its user is changed when the code is redeemed, or after the second factor.
+    /// See [`PendingAccount`].
     async fn pending(&self, user: Holder, change: PendingChange) -> Result<SecretString, Error> {
         let (account, tokens, profile) = (self.account.clone(), self.tokens.clone(), self.profile.clone());
         let pending = PendingAccount { change, account, tokens, profile };
@@ -162,8 +163,8 @@ impl Flow<'_> {
         Holder { user_id, epoch: self.authorization.epoch }
     }
 
-    /// Conditions that fail the transaction if the user's credentials have changed or the session
-    /// has ended since the flow began.
+    /// Conditions under which the transaction succeeds. Since the flow began, the user's
+    /// credentials have not changed and the session has not ended.
     fn still_of(&self, user: UserId) -> Vec<Write> {
         let session =
             self.authorization.begun_in.map(|session| session::lives(self.scope.project, user, session, self.scope.app.clock.now()));
@@ -186,9 +187,9 @@ impl Flow<'_> {
 
     fn decide(&self, known: &DecisionItems) -> Result<Decision, Error> {
         let purpose = self.authorization.purpose;
-        // The user who began the flow is ignored if their credentials have changed or the session
-        // has ended since. A sign-in also ignores a user who is no longer anonymous, having signed
-        // up elsewhere.
+        // The user who began the flow is ignored if the user's credentials have changed or the
+        // session has ended since. A sign-in also ignores a user who has become an ordinary user
+        // elsewhere.
         let (settings, now) = (&self.scope.project.config.sessions, self.scope.app.clock.now());
         let lives = |row: &UserRow| known.flow_session.as_ref().is_some_and(|session| session.is_live(&row.user, settings, now));
         let began =
@@ -200,7 +201,7 @@ impl Flow<'_> {
         known.owners.decide(self.scope.project, self.profile, purpose, flow_user.map(|row| row.user.id)).map_err(Error::from)
     }
 
-    /// The provider's tokens, if the account was already linked to the user before this flow.
+    /// The provider's new tokens for an account that needs no pending change.
     fn new_tokens(&self) -> Option<NewTokens> {
         let asks_for_scope = self.authorization.provider_scope.as_deref().is_some_and(|scope| !scope.trim().is_empty());
         let replaces_wider = asks_for_scope || self.authorization.purpose == Purpose::Link;
@@ -210,8 +211,8 @@ impl Flow<'_> {
     /// A new code for the user, and the write that stores it.
     fn code(&self, user: Holder, is_new_user: bool, pending: Option<PendingAccount>) -> Result<(SecretString, Write), Error> {
         let code = user_code::draw(&self.scope.app.entropy, user.user_id);
-        // If the code is for a user other than the one who began the flow, this is a sign-in, which
-        // does not depend on an earlier session.
+        // If the code is for a different user from the one who began the flow, the flow is a
+        // sign-in. A sign-in does not depend on an earlier session.
         let is_of_flow = match &pending {
             Some(pending) => pending.change.is_of_beginner(),
             None => self.authorization.purpose == Purpose::Link,
@@ -235,7 +236,7 @@ impl Flow<'_> {
     }
 }
 
-/// The user who signs up with an account at a provider, if the project's rules allow it.
+/// The user after signing up with a provider account, if the project's rules allow the sign-up.
 pub(crate) async fn sign_up(scope: Scope<'_>, user: User, account: &SignUpAccount<'_>) -> Result<User, KnownError> {
     let Scope { app, project, place } = scope;
     let mut user = with_account(app, user, account);
@@ -243,7 +244,7 @@ pub(crate) async fn sign_up(scope: Scope<'_>, user: User, account: &SignUpAccoun
     Ok(user)
 }
 
-/// The user with the account added, and empty fields filled from the provider's profile.
+/// The user after the account is added and empty fields are filled from the provider's profile.
 fn with_account(app: &App, mut user: User, &SignUpAccount { profile, account, email_signs_in }: &SignUpAccount<'_>) -> User {
     user.display_name = user.display_name.or_else(|| profile.name.clone());
     user.profile_image_url = user.profile_image_url.or_else(|| profile.picture.clone());

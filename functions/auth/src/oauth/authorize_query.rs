@@ -9,11 +9,11 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use wire::problem::Problems;
 
-/// The longest list of additional scopes, in bytes: every flow stores its list, and anyone can
-/// begin flows.
+/// The maximum size of the list of additional scopes, in bytes. The size is limited because every
+/// flow stores the list, and anyone can begin flows.
 const MAX_SCOPE: usize = 4096;
 
-/// Unknown parameters are ignored, because other versions of the SDKs send more.
+/// Unknown parameters are ignored, because other SDK versions send additional parameters.
 #[wire::optional]
 #[derive(Deserr, ToSchema)]
 pub struct AuthorizeQuery {
@@ -21,16 +21,16 @@ pub struct AuthorizeQuery {
     pub(crate) client_id: String,
     /// A publishable client key, or `__stack_public_client__`.
     pub(crate) client_secret: String,
-    /// Where the app receives the code. Must be on a trusted domain.
+    /// The URL at which the app receives the code. The URL must be on a trusted domain.
     pub(crate) redirect_uri: RedirectUrl,
     /// The scope; always `legacy`.
     pub(crate) scope: String,
-    /// Returned to the app unchanged.
+    /// The value is returned to the app unchanged.
     pub(crate) state: String,
     #[deserr(rename = "grant_type")]
     #[schema(rename = "grant_type")]
     pub(crate) _grant_type: CodeGrant,
-    /// The PKCE challenge, 43 characters (RFC 7636 §4.2).
+    /// The PKCE challenge, which has 43 characters (RFC 7636 §4.2).
     pub(crate) code_challenge: String,
     #[deserr(rename = "code_challenge_method")]
     #[schema(rename = "code_challenge_method")]
@@ -41,10 +41,10 @@ pub struct AuthorizeQuery {
     /// Default: `authenticate`.
     #[deserr(rename = "type")]
     pub(crate) r#type: Option<PurposeParam>,
-    /// An access token. Required for `link`. An anonymous user who signs up becomes an ordinary
-    /// user with the provider account.
+    /// An access token. Required for `link`. If the token belongs to an anonymous user who signs
+    /// up, this user becomes an ordinary user with the provider account.
     pub(crate) token: Option<String>,
-    /// Scopes to request from the provider beyond those for signing in.
+    /// Scopes to request from the provider in addition to the scopes for signing in.
     pub(crate) provider_scope: Option<String>,
     pub(crate) error_redirect_uri: Option<RedirectUrl>,
     /// An older name for `error_redirect_uri`.
@@ -108,7 +108,7 @@ impl AuthorizeQuery {
         if self.r#type == Some(PurposeParam::Link) { Purpose::Link } else { Purpose::Authenticate }
     }
 
-    /// Checks the rules beyond the parameters' types.
+    /// Checks the rules that the parameters' types do not enforce.
     pub(crate) fn check(&self, path: &str) -> Result<(), KnownError> {
         let problem = |name: &str, message: &str| Err(KnownError::schema(&Problems::one(&format!("query.{name}"), message), "GET", path));
         if !is_challenge(&self.code_challenge) {

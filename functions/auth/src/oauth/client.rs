@@ -1,4 +1,4 @@
-//! OAuth clients and their projects.
+//! Identifies the project of an OAuth client, and checks the client's key.
 
 use errors::{Error, KnownError};
 use flows::context::Scope;
@@ -6,15 +6,15 @@ use flows::limits;
 use model::project::{ApiKey, KeyKind};
 use wire::id::ProjectId;
 
-/// The project of a client id: the project's id, optionally followed by `#main`, the name of its
-/// only branch.
+/// The project that a client id names. The client id is the project's id, optionally followed by
+/// `#main`, which is the name of the project's only branch.
 pub(crate) fn client_project(client_id: &str) -> Option<ProjectId> {
     let id = client_id.strip_suffix("#main").unwrap_or(client_id);
     ProjectId::parse(id).ok()
 }
 
-/// Checks the client's key. A wrong key is counted and answered with `wrong`. A missing key is an
-/// error if the project requires a key.
+/// Checks the client's key. A wrong key is counted, and causes the error `wrong`. A missing key is
+/// an error if the project requires a key.
 pub(crate) async fn prove_client(
     Scope { app, project, place }: Scope<'_>,
     has_secret: bool,

@@ -16,8 +16,8 @@ pub(crate) fn url(redirect_uri: &RedirectUrl, code: &SecretString, state: &str) 
     url
 }
 
-/// Ends the session of a code that was already redeemed: a second use means that the code was
-/// stolen. Returns the error for the request.
+/// Ends the session of a code that was redeemed earlier, because a second use means that the code
+/// was stolen. Returns the error for the request that used the code again.
 pub(crate) async fn revoke(app: &App, project: &Project, stored: &AuthorizationCode) -> Error {
     let ended = match stored.session_id {
         Some(session) => app.store.end_session(&project.id, stored.user_id, session, Event::SessionsEnded).await.map(drop),

@@ -1,16 +1,17 @@
-//! Access tokens of connected accounts (OpenID Connect Core §12, RFC 6749 §6): the stored token,
-//! or a new one from the provider if the stored one has expired or is about to expire, or if the
-//! caller says that it failed (`refresh=true`).
+//! Access tokens of connected accounts (OpenID Connect Core §12, RFC 6749 §6). The caller gets the
+//! stored token or a new token from the provider. A new token is requested if the stored token has
+//! expired, is about to expire, or has failed according to the caller (`refresh=true`).
 //!
-//! A provider may revoke a token at any time, so a token is returned only if the provider has
-//! issued or accepted it within the last five minutes; otherwise, the provider is asked first. The
-//! provider's answer to a report of a failed token is reused for 30 seconds, so that repeated
-//! reports do not burden the provider.
+//! A provider may revoke a token at any time. The operation therefore returns a token only if the
+//! provider has issued or accepted it within the last five minutes. Otherwise, the operation first
+//! asks the provider about the token. If the caller reports a failed token, the provider's response
+//! is reused for 30 seconds, so that repeated reports do not burden the provider.
 //!
-//! Only one request at a time refreshes the tokens of an account. Others return the stored token in
-//! the meantime or, if it has expired or failed, wait for the new one. Tokens are given up only if
-//! the provider permanently refuses the refresh token, or no longer accepts an access token without
-//! a refresh token. After any other failure, they are kept.
+//! Only one request at a time refreshes the tokens of an account. Meanwhile, other requests return
+//! the stored token. If it has expired or failed, they wait for the new token. Tokens are marked as
+//! revoked only in two cases. Either the provider permanently refuses the refresh token, or the
+//! provider no longer accepts an access token that came without a refresh token. After any other
+//! failure, the tokens are kept.
 
 use std::time::Duration;
 
@@ -42,10 +43,11 @@ use crate::oauth::flow::misconfigured;
 use crate::oauth::provider_client;
 use crate::oauth::sealed_tokens::TokenSealer;
 
-/// How long only one request may refresh the tokens: longer than its calls to the provider take.
+/// The time during which only one request may refresh the tokens. This time is longer than the
+/// request's calls to the provider take.
 const LEASE: SignedDuration = SignedDuration::from_secs(25);
-/// How often a request reads the tokens while another one refreshes them, and the interval between
-/// reads.
+/// The number of times that a request reads the tokens while another request refreshes them, and
+/// the interval between the reads.
 const LOOKS: u32 = 40;
 const INTERVAL: Duration = Duration::from_millis(200);
 /// The errors of the operations that return a token.
@@ -82,21 +84,23 @@ pub struct ProviderAccessToken {
 pub(crate) struct RequestedAccount<'a> {
     pub(crate) user: UserRef,
     pub(crate) provider_id: &'a str,
-    /// The account's id at the provider; absent for the user's first connected account there.
+    /// The account's id at the provider. `None` means the user's first connected account at the
+    /// provider.
     pub(crate) account_id: Option<&'a str>,
-    /// The scopes that the token must have, separated by spaces; absent for none.
+    /// The scopes that the token must have, separated by spaces. `None` if no particular scopes are
+    /// needed.
     pub(crate) scope: Option<&'a str>,
-    /// Whether the caller says that the last token failed.
+    /// Whether the caller reports that the last token failed.
     pub(crate) has_failed: bool,
 }
 
-/// The requested user; `None` if there is no such user.
+/// The user whom the request names. `None` if this user does not exist.
 pub(crate) async fn user(access: &Access<Client>, named: UserRef) -> Result<Option<User>, Error> {
     Ok(accounts::read(access, access.user_id(named)?).await?.map(|row| row.user))
 }
 
-/// An access token for a connected account of the user: the named account, or the first one at the
-/// provider.
+/// An access token for the connected account that the request names. If the request names no
+/// account, the token is for the user's first account at the provider.
 pub(crate) async fn access_token(
     access: &Access<Client>,
     headers: &HeaderMap,
@@ -128,8 +132,8 @@ pub(crate) async fn access_token(
 /// A user's account at a provider of the project.
 struct Connection<'a> {
     access: &'a Access<Client>,
-    /// Limits the time of all the request's calls together: a function killed during a refresh
-    /// would lose the new refresh token.
+    /// Limits the total time of the request's calls to the provider, because a function killed
+    /// during a refresh would lose the new refresh token.
     outgoing: Outgoing<'a>,
     provider: &'a OAuthProvider,
     user: UserId,
@@ -147,7 +151,8 @@ impl Connection<'_> {
             self.check(&tokens, scope)?;
             let now = clock.now();
             let lives = tokens.lives(SignedDuration::ZERO, now);
-            // If another request has got a token in the meantime, it is not the one that failed.
+            // If another request has obtained a new token in the meantime, the caller's report is
+            // about an older token.
             let was_named = has_failed && first.get_or_insert_with(|| tokens.access.clone()) == &tokens.access;
             let last = tokens.recent_report(now).filter(|_| was_named);
             let report = was_named.then_some(Report { at: now, is_settled: last.is_some() });
@@ -205,8 +210,8 @@ impl Connection<'_> {
         Ok(())
     }
 
-    /// Whether the provider still accepts the access token; `None` if there is no way to ask.
-    /// Without a clear answer, the token counts as accepted.
+    /// Whether the provider still accepts the access token. `None` if the provider has no endpoint
+    /// for checking it. Without a clear response, the token counts as accepted.
     async fn accepts(&self, tokens: &ProviderTokens, was_named: bool) -> Result<Option<bool>, Error> {
         let accepts = self.peer()?.accepts(&self.open(tokens)?).await;
         if matches!(accepts, Ok(Some(true))) && (was_named || tokens.expires_at.is_some()) {
@@ -233,9 +238,9 @@ impl Connection<'_> {
         provider_client::peer(self.outgoing, &self.access.app, &self.access.project, self.provider)
     }
 
-    /// The error for an account without a usable token. Older SDKs, which throw an exception for
-    /// `OAUTH_ACCESS_TOKEN_NOT_AVAILABLE`, get a different code. Both codes mean that the user must
-    /// link the account again.
+    /// The error for an account without a usable token. Older SDKs get a different code, because
+    /// they throw an exception for `OAUTH_ACCESS_TOKEN_NOT_AVAILABLE`. Both codes mean that the
+    /// user must link the account again.
     fn unavailable(&self, reason: &str) -> KnownError {
         if self.is_for_older_sdk {
             return KnownError::OauthConnectionDoesNotHaveRequiredScope;
@@ -246,15 +251,16 @@ impl Connection<'_> {
         }
     }
 
-    /// Flags tokens that the provider no longer accepts, unless a new flow has replaced them.
+    /// Marks tokens that the provider no longer accepts, unless another flow has replaced the
+    /// tokens.
     async fn revoked(&self, old: &ProviderTokens) -> Result<KnownError, Error> {
         let flagged = ProviderTokens { is_revoked: true, refreshing_until: None, ..old.clone() };
         self.access.app.store.replace_tokens(self.token_key(), old, &flagged).await?;
         Ok(self.unavailable("the provider has revoked the access"))
     }
 
-    /// Gets a new token from the provider in answer to `report`. It is stored before it is
-    /// returned, unless a new flow has replaced the tokens in the meantime.
+    /// Gets a new token from the provider. The token is stored with `report` before it is returned,
+    /// unless another flow has replaced the tokens in the meantime.
     async fn refreshed(&self, old: &ProviderTokens, refresh: &SecretString, report: Option<Report>) -> Result<SecretString, Error> {
         let (project, store) = (&self.access.project, &self.access.app.store);
         let scope = old.refresh_scope.as_ref().unwrap_or(&old.scope);
@@ -282,10 +288,10 @@ impl Connection<'_> {
         new: Tokens,
         last_report: Option<Report>,
     ) -> Result<SecretString, Error> {
-        // A provider that does not rotate refresh tokens may send none (RFC 6749 §6). In that case,
-        // the old one is kept, sealed with the current secret.
+        // A provider that does not rotate refresh tokens may omit the refresh token (RFC 6749 §6).
+        // In this case, the old refresh token is kept and sealed with the current secret.
         let refresh = new.refresh_token.as_ref().unwrap_or(refresh);
-        // If the answer does not name a scope, the refresh token's scope applies (RFC 6749 §6).
+        // If the response names no scope, the refresh token's scope applies (RFC 6749 §6).
         let scope = old.refresh_scope.as_ref().unwrap_or(&old.scope).clone();
         let tokens = ProviderTokens { last_report, ..self.sealer().seal(&new, Some(refresh), scope)? };
         self.access.app.store.replace_tokens(self.token_key(), old, &tokens).await?;
@@ -297,10 +303,10 @@ impl Connection<'_> {
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct TokenQuery {
-    /// Whether the last token failed at the provider. The provider then issues a new one or, if it
-    /// has issued no refresh token, is asked whether it still accepts the stored one. Within 30
-    /// seconds of such a request, the provider is asked about the new token only once, and its
-    /// answer is used for the rest of that time.
+    /// Whether to report that the last token failed at the provider. The provider is then asked for
+    /// a new token. If it issued no refresh token, it is asked whether it still accepts the stored
+    /// token. For 30 seconds after such a request, further reports about the new token lead to only
+    /// one request to the provider. The result of this request is reused.
     refresh: Flag,
 }
 

@@ -1,4 +1,4 @@
-//! The device flow (RFC 8628): the device code is the polling code of a command-line tool.
+//! The device flow (RFC 8628), in which the device code is the polling code of a command-line tool.
 
 use errors::{Error, KnownError};
 use flows::context::Scope;
@@ -12,13 +12,14 @@ use crate::cli::fetch::{PollOutcome, poll};
 use crate::oauth::tokens::Tokens;
 use crate::sign_in::required_teams;
 
-/// How many seconds a device waits between polls.
+/// The number of seconds that a device waits between polls.
 pub(crate) const INTERVAL_SECONDS: u32 = 5;
-/// A device that polls sooner than this must slow down: the interval, less a second, because the
-/// network may delay one poll more than the next.
+/// The minimum interval between polls. A device that polls sooner is told to slow down. The minimum
+/// is one second shorter than the announced interval, because the network may delay one poll more
+/// than the next poll.
 const MIN_INTERVAL: SignedDuration = SignedDuration::from_secs(4);
 
-/// A poll of the token endpoint.
+/// A poll for the tokens of a device.
 pub(crate) struct Poll(Code);
 
 impl Poll {
@@ -26,12 +27,12 @@ impl Poll {
         Code::parse(device_code).map(Self).map_err(|_| KnownError::InvalidPollingCode)
     }
 
-    /// The key of the sign-in.
+    /// The key of the sign-in's item.
     pub(crate) fn key(&self, project: &ProjectId) -> Key {
         cli_sign_in::sign_in_key(project, &login_code(&self.0).digest())
     }
 
-    /// The tokens, once a user has confirmed.
+    /// The tokens, if a user has confirmed the sign-in.
     pub(crate) async fn exchange(&self, scope: Scope<'_>, stored: Option<CliSignIn>) -> Result<Tokens, Error> {
         let Scope { app, project, .. } = scope;
         match poll(scope, &self.0, stored.as_ref()).await? {

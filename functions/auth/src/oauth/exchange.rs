@@ -1,5 +1,5 @@
-//! The exchange of a grant for a token, with the project as the OAuth client: a code, a refresh
-//! token, a device code or a server key.
+//! Exchanges a grant for tokens, with the project as the OAuth client. The grant is a code, a
+//! refresh token, a device code or a server key.
 
 use api::http::Route;
 use api::http::client::Caller;
@@ -41,18 +41,19 @@ use crate::sign_in::tokens::refresh;
 pub struct TokenRequest {
     #[schema(value_type = TokenGrant)]
     pub(crate) grant_type: String,
-    /// The project's id. Absent if it is sent with HTTP Basic.
+    /// The project's id. Absent if the request uses HTTP Basic.
     pub(crate) client_id: String,
-    /// A publishable client key; with `client_credentials`, a server key, which is required. If the
-    /// project does not require a client key, it can be omitted or be `__stack_public_client__`.
+    /// A publishable client key. With `client_credentials`, a server key is required instead. If
+    /// the project requires no client key, this field can be omitted or be
+    /// `__stack_public_client__`.
     pub(crate) client_secret: Option<String>,
     /// Required with `refresh_token`.
     pub(crate) refresh_token: Option<String>,
     /// Required with `authorization_code`.
     pub(crate) code: Option<String>,
-    /// Required with `authorization_code`: the redirect URI from the start of the flow.
+    /// The redirect URI from the start of the flow. It is required with `authorization_code`.
     pub(crate) redirect_uri: Option<RedirectUrl>,
-    /// Required with `authorization_code`: the PKCE verifier (RFC 7636 §4.5).
+    /// The PKCE verifier (RFC 7636 §4.5). It is required with `authorization_code`.
     pub(crate) code_verifier: Option<String>,
     /// Required with `urn:ietf:params:oauth:grant-type:device_code`.
     pub(crate) device_code: Option<String>,
@@ -64,7 +65,7 @@ pub struct TokenRequest {
 pub(crate) enum TokenGrant {
     AuthorizationCode,
     RefreshToken,
-    /// A server key as the secret; there is no user.
+    /// The secret is a server key, and there is no user.
     ClientCredentials,
     /// RFC 8628 §3.4.
     #[serde(rename = "urn:ietf:params:oauth:grant-type:device_code")]
@@ -72,11 +73,11 @@ pub(crate) enum TokenGrant {
     DeviceCode,
 }
 
-/// Why no token was issued.
+/// The reason why no token was issued.
 pub enum TokenError {
     Refused(Error),
-    /// The grant type is unknown at this endpoint. Elsewhere this would be a schema error; OAuth
-    /// has its own error for it.
+    /// The endpoint does not support the grant type. Other endpoints return a schema error for an
+    /// unknown value, but OAuth has a separate error code for this case.
     UnsupportedGrantType(Error),
 }
 
@@ -114,7 +115,7 @@ enum Grant {
 }
 
 impl TokenRequest {
-    /// The grant of a user; `None` for a machine, which has only its key.
+    /// The grant of a user. `None` for a machine, which presents only a server key.
     fn grant(&self, route: Route) -> Result<Option<Grant>, TokenError> {
         let grant_type = self.grant_type.parse().map_err(|_| TokenError::unsupported_grant_type(route))?;
         let missing = |name: &str| route.schema_error(&Problems::one(&format!("body.{name}"), "is required"));
@@ -177,7 +178,7 @@ impl Grant {
     }
 }
 
-/// Exchanges the grant of a request to this endpoint.
+/// Exchanges the grant in a request to the token endpoint.
 pub(crate) async fn exchange(app: &App, caller: &Caller, body: TokenRequest, route: Route) -> Result<Tokens, TokenError> {
     let grant = body.grant(route)?;
     let invalid = || KnownError::InvalidOauthClientIdOrSecret { client_id: Some(body.client_id.clone()) };
@@ -189,7 +190,7 @@ pub(crate) async fn exchange(app: &App, caller: &Caller, body: TokenRequest, rou
         .map(|secret| SecretString::from(secret.to_owned()));
     let granted = grant.iter().flat_map(|grant| grant.keys(&project_id, caller.device.as_ref()));
     let claim = Claim::from_client(project_id.clone(), secret.as_ref());
-    // A machine's key proves more than a client's, so it is always read.
+    // A machine's key grants more than a client key, so the key is always read.
     let lookup = app.proofs.look_up(claim, grant.is_some() && !caller.is_own_page, app.clock.now());
     let items = app.store.get_many(lookup.keys().chain(granted)).await?;
     let Some(proof) = lookup.proof(&items)? else {
@@ -207,7 +208,7 @@ pub(crate) async fn exchange(app: &App, caller: &Caller, body: TokenRequest, rou
     }
     lookup.remember(&app.proofs, &proof);
     // The exchange does not use the access headers, so the audit trail records a client without a
-    // user even if they prove more.
+    // user even if the headers prove more.
     record::by(project, trail::Access::Client, Actor::Anonymous, None);
     Ok(Box::pin(grant.exchange(app, project, items, caller)).await?)
 }

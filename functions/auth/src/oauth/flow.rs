@@ -1,7 +1,7 @@
-//! The second half of an OAuth flow: consumes the state, exchanges the provider's code for an
-//! account, finds or creates its user, and sends the user back to the app with an authorization
-//! code or an error. Also creates the state, the redirect URI and the cookie that the first half
-//! sends to the provider and the browser.
+//! The second half of an OAuth flow. This half invalidates the state, exchanges the provider's code
+//! for an account, and finds or creates the account's user. It then sends the user back to the app
+//! with an authorization code or an error. This module also creates the state, the redirect URI and
+//! the cookie that the first half sends to the provider and the browser.
 
 use api::http::Json;
 use api::http::client::Caller;
@@ -34,8 +34,8 @@ use crate::oauth::code;
 use crate::oauth::provider_answer::ProviderAnswer;
 use crate::oauth::provider_client;
 
-/// A new state for the request to the provider. It contains the project's id, so the callback can
-/// read authorization and project in one round trip.
+/// A new state for the request to the provider. The state contains the project's id, so the
+/// callback can read the authorization and the project in one round trip.
 pub(crate) fn state(app: &App, project: &ProjectId) -> SecretString {
     format!("{}.{project}", app.entropy.code().expose_secret()).into()
 }
@@ -49,11 +49,12 @@ pub(crate) fn callback(app: &App, provider_id: &str) -> String {
     providers::redirect_uri(&app.settings, provider_id)
 }
 
-/// The cookie that the callback expects. Some providers post their answer across sites, so the
-/// cookie needs `SameSite=None`; in development, without TLS, it is `SameSite=Lax`. It is sent only
-/// with callbacks: any page can make a browser begin many flows, whose cookies would make other
-/// requests too large. Its name is short so that callbacks do not become too large either: a
-/// browser keeps 180 cookies per domain, and API Gateway accepts 10 KB of headers.
+/// The cookie that the callback expects. Some providers post their response across sites, so the
+/// cookie needs `SameSite=None`. In development, without TLS, the cookie has `SameSite=Lax`. The
+/// cookie is sent only with callbacks. The reason is that any page can make a browser begin many
+/// flows, and the cookies of these flows would make other requests too large. The name of the
+/// cookie is short, so that callbacks do not become too large either. A browser keeps 180 cookies
+/// per domain, and API Gateway accepts 10 KB of headers.
 pub(crate) fn cookie(app: &App, state: &SecretString, life: SignedDuration) -> String {
     let rest = if app.settings.development { "SameSite=Lax" } else { "Secure; SameSite=None" };
     let path = Url::parse(&callback(app, "")).map_or_else(|_| "/".to_owned(), |url| url.path().to_owned());
@@ -67,7 +68,7 @@ fn cookie_name(state: &SecretString) -> String {
 
 fn has_cookie(headers: &HeaderMap, state: &SecretString) -> bool {
     let wanted = format!("{}=true", cookie_name(state));
-    // For flows that began with an earlier version.
+    // Accepts the cookies of flows that an earlier version began.
     let earlier = format!("{COOKIE_PREFIX}{}=true", state.expose_secret());
     let texts = headers.get_all(header::COOKIE).into_iter().filter_map(|value| value.to_str().ok());
     texts.flat_map(|text| text.split(';')).map(str::trim).any(|cookie| cookie == wanted || cookie == earlier)
@@ -86,7 +87,7 @@ pub(crate) async fn finish(app: &App, caller: &Caller, headers: &HeaderMap, prov
     let mut response = if authorization.provider_id == provider_id && is_of_this_browser {
         Box::pin(end(Scope { app, project: &project, place: &caller.place }, &authorization, &state, answer)).await
     } else {
-        // The answer is from another provider (RFC 9700 §4.4), or the flow began in another
+        // The response comes from another provider (RFC 9700 §4.4), or the flow began in another
         // browser.
         KnownError::OauthStateNotFound.into_response()
     };
@@ -96,8 +97,9 @@ pub(crate) async fn finish(app: &App, caller: &Caller, headers: &HeaderMap, prov
     response
 }
 
-/// Consumes the authorization of a state and reads its project, in one round trip. `None` if either
-/// does not exist, or the authorization belongs to another project.
+/// Invalidates the authorization of a state and reads the state's project, in one round trip.
+/// `None` if the authorization or the project does not exist, or if the authorization belongs to
+/// another project.
 async fn take(app: &App, caller: &Caller, state: &SecretString) -> Result<Option<(Authorization, Project)>, Error> {
     let Some(project) = project_of(state.expose_secret()) else { return Ok(None) };
     let counting = RequestCount::by_place(app, &project, Limit::Code, &caller.place);
@@ -158,15 +160,15 @@ async fn proceed(
     account::resolve(scope, authorization, &tokens, &profile).await
 }
 
-/// The provider's code. Fails if the answer names another issuer, is an error or does not contain a
-/// code.
+/// The provider's code. Fails if the provider's response names another issuer, is an error or does
+/// not contain a code.
 fn code_of<'a>(provider: &OAuthProvider, answer: &'a ProviderAnswer) -> Result<&'a str, KnownError> {
     let issuer = match catalog::find(&provider.id).map(|known| known.identity) {
         Some(Identity::IdToken { issuer, .. }) => Some(issuer),
         Some(Identity::Api(_)) => None,
         None => provider.issuer.as_deref(),
     };
-    // RFC 9207 §2.4: another issuer in the answer means a mix-up attack.
+    // Another issuer in the response means a mix-up attack (RFC 9207 §2.4).
     if answer.iss.as_deref().zip(issuer).is_some_and(|(named, wanted)| named != wanted) {
         return Err(KnownError::InvalidAuthorizationCode);
     }
@@ -178,7 +180,7 @@ fn code_of<'a>(provider: &OAuthProvider, answer: &'a ProviderAnswer) -> Result<&
     answer.code.as_deref().filter(|code| !code.is_empty()).ok_or(KnownError::InvalidAuthorizationCode)
 }
 
-/// The meaning of an error in the provider's answer (RFC 6749 §4.1.2.1, and codes of GitHub and
+/// The meaning of an error in the provider's response (RFC 6749 §4.1.2.1, and codes of GitHub and
 /// LinkedIn). All other errors, such as `access_denied` or `login_required`, mean that the user
 /// decided not to sign in.
 fn refusal(provider_id: &str, error: &str) -> KnownError {
@@ -196,8 +198,8 @@ fn refusal(provider_id: &str, error: &str) -> KnownError {
     }
 }
 
-/// The error for users of a misconfigured provider. The reason, which may be in the provider's
-/// words, is only in the log.
+/// The error for users of a misconfigured provider. The reason may be quoted from the provider, and
+/// is only logged.
 pub(crate) fn misconfigured(provider_id: &str) -> KnownError {
     let reason = "see the service's log".to_owned();
     KnownError::OauthProviderMisconfigured { provider_id: provider_id.to_owned(), reason }
@@ -223,8 +225,9 @@ pub(crate) fn fault_error(provider_id: &str, fault: AnswerError) -> KnownError {
     }
 }
 
-/// Sends the user back with the error: to the redirect URI of the flow if it is trusted, otherwise
-/// to the app's error URL. If neither is trusted, the error is the response.
+/// Sends the user back with the error. The target is the redirect URI of the flow if it is trusted,
+/// and otherwise the app's error URL. If both URLs are untrusted, the error is returned in the
+/// response.
 fn refused(Scope { app, project, .. }: Scope<'_>, authorization: &Authorization, error: Error) -> Response {
     let rules = project.redirects(&app.settings.own_pages);
     let urls = [Some(&authorization.redirect_uri), authorization.error_redirect_url.as_ref()];
@@ -236,7 +239,7 @@ fn refused(Scope { app, project, .. }: Scope<'_>, authorization: &Authorization,
     }
 }
 
-/// The error code of RFC 6749 §4.1.2.1 for an error.
+/// The error code of RFC 6749 §4.1.2.1 that stands for an error.
 fn oauth_code(error: &KnownError) -> &'static str {
     if *error == KnownError::OauthProviderAccessDenied { "access_denied" } else { "server_error" }
 }
@@ -261,7 +264,8 @@ fn with(mut url: Url, name: &str, value: &str) -> Url {
     url
 }
 
-/// A 303, so that a form posted here is not posted again to the next URL (RFC 9700 §4.12).
+/// The status is 303, so that the browser does not post the form again to the next URL (RFC 9700
+/// §4.12).
 fn see_other(url: Url) -> Response {
     let mut response = (StatusCode::SEE_OTHER, Json(json!({}))).into_response();
     let value = HeaderValue::from_str(url.as_str());

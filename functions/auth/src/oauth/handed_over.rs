@@ -1,5 +1,5 @@
-//! Sessions on other domains: an app there redeems a code for the tokens of an existing session, so
-//! the user need not sign in again.
+//! Sessions on other domains. An app on another domain redeems a code for the tokens of an existing
+//! session, so the user does not have to sign in again on that domain.
 
 use errors::{Error, KnownError};
 use flows::context::Scope;

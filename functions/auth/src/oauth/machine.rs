@@ -1,4 +1,5 @@
-//! The grant for machines (RFC 6749 §4.4), which exchanges a server key for an access token.
+//! The client credentials grant for machines (RFC 6749 §4.4), which exchanges a server key for an
+//! access token.
 
 use crypto::digest::Digest;
 use errors::{Error, KnownError};
@@ -11,10 +12,10 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::oauth::tokens::Tokens;
 
-/// The scope of a key without limits.
+/// The scope of a server key without limits.
 const UNLIMITED: &str = "server";
 
-/// Exchanges a server key. A missing or wrong key is counted and answered with `wrong`.
+/// Exchanges a server key. A missing or wrong key is counted, and causes the error `wrong`.
 pub(crate) async fn exchange(
     Scope { app, project, place }: Scope<'_>,
     secret: Option<&SecretString>,

@@ -1,4 +1,4 @@
-//! OAuth flows: as a client of providers, and as an issuer of codes and tokens for apps.
+//! OAuth flows, in which Gatelet is a client of providers and issues codes and tokens to apps.
 
 pub(crate) mod account;
 pub(crate) mod authorize_query;

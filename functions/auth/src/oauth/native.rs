@@ -1,5 +1,6 @@
-//! Signs in with a provider account presented by an app, without a redirect. The sign-in is written
-//! in one transaction: if it fails, nothing is left behind, and the ID token can still be used.
+//! Signs in with a provider account that an app presents, without a redirect. The sign-in is
+//! written in one transaction. If the transaction fails, nothing is left behind, and the ID token
+//! can still be used.
 
 use api::product::{Access, Client};
 use errors::{Error, KnownError};
@@ -28,13 +29,13 @@ pub(crate) struct NativeSignIn<'a> {
     pub(crate) access: &'a Access<Client>,
     pub(crate) account: ProviderAccount,
     pub(crate) profile: Profile,
-    /// Uses up the ID token.
+    /// The write that marks the ID token as used.
     pub(crate) used: Write,
-    /// The error if the ID token was used before.
+    /// The error if the ID token was already used.
     pub(crate) replayed: KnownError,
 }
 
-/// A user before and after the sign-in, with the writes of the change.
+/// A user before and after the sign-in, and the writes of the change.
 struct Change {
     /// Absent if the sign-in creates the user.
     before: Option<UserRow>,
@@ -44,7 +45,8 @@ struct Change {
 }
 
 impl NativeSignIn<'_> {
-    /// The session of the account's user, or the error that asks for a second factor.
+    /// Starts a session of the account's user, or fails with the error that requires a second
+    /// factor.
     pub(crate) async fn sign_in(&self) -> Result<SignInOrUpTokens, Error> {
         optimistic!(|attempt| {
             match self.attempt(attempt).await {
@@ -91,8 +93,8 @@ impl NativeSignIn<'_> {
     }
 
     /// The signed-in anonymous user, read again after a conflict. `None` if nobody is signed in, or
-    /// if the user is not anonymous, is impersonated, was deleted, or has other credentials by
-    /// then.
+    /// if the user is not anonymous, is impersonated, is deleted, or has changed credentials in the
+    /// meantime.
     async fn anonymous(&self, attempt: u32) -> Result<Option<UserRow>, Error> {
         let Some(current) = self.access.user.as_ref().filter(|current| current.is_upgraded_by_sign_up()) else { return Ok(None) };
         let row = match attempt {

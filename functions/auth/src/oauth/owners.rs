@@ -1,5 +1,5 @@
-//! The owners of a provider account and its email address, and the changes that link the account to
-//! a user.
+//! Finds the owners of a provider account and of its email address, and makes the changes that link
+//! the account to a user.
 
 use errors::{Error, KnownError};
 use flows::App;
@@ -19,7 +19,7 @@ use store::user::{self, EmailClaim, UserRow, email_claim_key};
 use store::{Contention as _, Items, Key, Write};
 use wire::id::{ProjectId, UserId};
 
-/// A provider account, with data from the provider's profile, to link to a user.
+/// The provider account to link to a user, with data from the provider's profile.
 pub(crate) fn account_of(app: &App, project: &Project, provider_id: &str, profile: &Profile) -> ProviderAccount {
     let provider = project.config.oauth_provider(provider_id);
     ProviderAccount {
@@ -40,20 +40,20 @@ pub(crate) struct Owners {
 }
 
 impl Owners {
-    /// The keys of the claims.
     pub(crate) fn keys(project: &ProjectId, account: &ProviderAccount) -> Vec<Key> {
         let email = account.email.as_ref().map(|email| email_claim_key(project, email));
         [account_claim_key(project, account)].into_iter().chain(email).collect()
     }
 
-    /// The claims, from items read by [`Self::keys`].
+    /// Takes the claims from items that were read with [`Self::keys`].
     pub(crate) fn take(items: &mut Items, project: &ProjectId, account: &ProviderAccount) -> Result<Self, store::Error> {
         let email = account.email.as_ref().map(|email| items.entity(&email_claim_key(project, email)));
         Ok(Self { account: items.entity(&account_claim_key(project, account))?, email: email.transpose()?.flatten() })
     }
 
-    /// Decides what happens to the account. `flow_user` is the user to link it to, or the anonymous
-    /// user to upgrade, if there is one.
+    /// Decides whether the account signs in its user, is linked to an existing user, or creates a
+    /// user. `flow_user` is the user to whom the account is to be linked, or the anonymous user to
+    /// upgrade, if any.
     pub(crate) fn decide(
         &self,
         project: &Project,
@@ -74,8 +74,8 @@ impl Owners {
     }
 }
 
-/// The user of `row`, as owner of the account's verified email address, with the account linked and
-/// the count of wrong passwords reset. Also returns the writes of the change.
+/// Links the account to the user of `row`, who owns the account's verified email address, and
+/// resets the count of wrong passwords. Returns the changed user and the writes of the change.
 pub(crate) fn attached(
     Scope { app, project, place }: Scope<'_>,
     row: &UserRow,
@@ -86,14 +86,16 @@ pub(crate) fn attached(
         return Err(Error::conflict());
     }
     user.forget_wrong_passwords();
-    // The account is linked because of the verified email address, so the user must still have it.
+    // The account is linked because of the verified email address, so the transaction checks that
+    // the user still has it.
     let address = account.email.as_ref().map(|email| user::has_verified_email(&project.id, email, user.id));
     let notices = notice::about_change(app, project, Some(place), &row.user, &mut user)?;
     Ok((user, address.into_iter().chain(notices).collect()))
 }
 
-/// Gives the user of `row`, whose email address is unverified, to the person who proved the address
-/// through the provider. Returns the changed user and the writes of the change.
+/// The account of the user of `row` has an unverified email address. Gives the account to the
+/// person who has proved the address through the provider. Returns the changed user and the writes
+/// of the change.
 pub(crate) async fn taken_over(
     Scope { app, project, .. }: Scope<'_>,
     row: &UserRow,
@@ -102,8 +104,8 @@ pub(crate) async fn taken_over(
 ) -> Result<(User, Vec<Write>), Error> {
     let email = profile.email.as_ref().ok_or_else(Error::conflict)?;
     let mut user = row.user.clone();
-    // The person who proves the address may not be the one who created the account, so nobody
-    // counts as its creator here.
+    // The person who proves the address may not be the person who created the account, so the proof
+    // counts as a stranger's proof.
     if user.prove(email, Prover::Stranger, app.entropy.uuid().into()) != Some(Proof::First) {
         return Err(Error::conflict());
     }

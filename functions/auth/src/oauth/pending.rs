@@ -1,5 +1,5 @@
-//! Changes to existing users when an authorization code is redeemed ([`PendingAccount`]), and the
-//! linking of a provider account after the second factor.
+//! Makes the changes to existing users that wait until an authorization code is redeemed
+//! ([`PendingAccount`]). Also links a provider account after the second factor.
 
 use errors::{Error, KnownError};
 use flows::context::Scope;
@@ -18,15 +18,15 @@ use crate::oauth::account::{SignUpAccount, sign_up};
 use crate::oauth::kept_tokens;
 use crate::oauth::owners::{attached, refused, taken_over};
 
-/// The user of `row` after the pending change, and the writes of the change. Fails if the change
-/// has become impossible since the callback.
+/// The user of `row` after the pending change, and the writes of the change. Fails if the change is
+/// no longer possible.
 pub(super) async fn made(scope: Scope<'_>, pending: &PendingAccount, row: &UserRow) -> Result<(User, Vec<Write>), Error> {
     let PendingAccount { change, account, tokens, profile } = pending;
     let (user, mut writes) = match change {
         PendingChange::Link => linked(scope, pending, row)?,
         PendingChange::Upgrade { email_signs_in } => upgraded(scope, pending, row, *email_signs_in).await?,
         PendingChange::Attach => match row.user.provider_accounts.iter().find(|own| own.is_same(account)) {
-            // The account has been linked in the meantime.
+            // The account has been linked since the callback.
             Some(own) if own.allow_sign_in => {
                 let new = tokens.clone().map(|tokens| NewTokens { account: account.clone(), tokens, replaces_wider: false });
                 let Some(new) = new else { return Ok((row.user.clone(), Vec::new())) };
@@ -43,8 +43,9 @@ pub(super) async fn made(scope: Scope<'_>, pending: &PendingAccount, row: &UserR
     Ok((user, writes))
 }
 
-/// Links the account of a completed sign-in to the user, in a separate transaction. The sign-in has
-/// succeeded by now, so a failure is only logged: the next sign-in with the account tries again.
+/// Links the provider account of a completed sign-in to the user, in a separate transaction. The
+/// sign-in has already succeeded, so a failure is only logged. The next sign-in with the account
+/// tries again.
 pub(crate) async fn attach(scope: Scope<'_>, attempt: &MfaAttempt) {
     let Some(Attach { account, tokens }) = &attempt.to_attach else { return };
     let Scope { app, project, .. } = scope;
@@ -67,7 +68,7 @@ fn outdated(error: Error) -> Error {
     if error.is_conflict() { KnownError::InvalidAuthorizationCode.into() } else { error }
 }
 
-/// The user who began the flow, with the account linked.
+/// Links the account to the user who began the flow.
 fn linked(Scope { app, project, place }: Scope<'_>, pending: &PendingAccount, row: &UserRow) -> Result<(User, Vec<Write>), Error> {
     let mut user = row.user.clone();
     user.add_account(pending.account.clone()).map_err(|reason| match reason {
@@ -78,7 +79,7 @@ fn linked(Scope { app, project, place }: Scope<'_>, pending: &PendingAccount, ro
     Ok((user, notices))
 }
 
-/// The anonymous user who began the flow, as an ordinary user.
+/// Turns the anonymous user who began the flow into an ordinary user.
 async fn upgraded(scope: Scope<'_>, pending: &PendingAccount, row: &UserRow, email_signs_in: bool) -> Result<(User, Vec<Write>), Error> {
     let Scope { app, project, place } = scope;
     if !row.user.is_anonymous {

@@ -1,4 +1,5 @@
-//! Shared by the operations on a user's provider accounts: path parameters, and writing a change.
+//! The path parameters of the operations on a user's provider accounts, and the function that
+//! writes a change.
 
 use api::product::Access;
 use deserr::Deserr;
@@ -30,7 +31,7 @@ pub(crate) struct AccountId(pub(crate) String);
 wire::deserr_from!(AccountId, String, |text| if is_account_id(&text) { Ok(Self(text)) } else { Err("must be 1 to 512 bytes long") });
 
 /// Changes a user's accounts together with their claims. `missing` is the error if the user no
-/// longer exists. A user can sign in with only one account of each provider, and a client must not
+/// longer exists. A user can sign in with only one account of each provider. A client must not
 /// remove its user's last way to sign in.
 pub(crate) async fn change<L>(
     access: &Access<L>,

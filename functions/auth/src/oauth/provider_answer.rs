@@ -1,16 +1,16 @@
-//! The parameters that a provider sends along with a returning user.
+//! The parameters in a provider's response, with which a user returns to the callback.
 
 use api::http::TableAction::{self, BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem};
 use deserr::Deserr;
 use errors::ErrorCode;
 use utoipa::ToSchema;
 
-/// The table actions of both callbacks.
+/// The table actions of both callback operations.
 pub(crate) const TABLE: &[TableAction] = &[BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem];
 
-/// The errors of both callbacks: the flow is unknown or too old, or there is no trusted URL to send
-/// the user to. The redirect URL is checked right after the age of the flow, so later errors are
-/// sent there.
+/// The errors of both callback operations. The flow is unknown or has expired, or there is no
+/// trusted URL to which the user can be sent. The redirect URL is checked right after the age of
+/// the flow. If there is a later error, the user is sent to this URL with the error.
 pub(crate) const ERRORS: &[ErrorCode] =
     &[ErrorCode::OauthStateNotFound, ErrorCode::OuterOauthTimeout, ErrorCode::RedirectUrlNotWhitelisted];
 
@@ -20,7 +20,8 @@ pub struct ProviderPath {
     pub(crate) provider_id: String,
 }
 
-/// The provider's answer (RFC 6749 §4.1.2, RFC 9207). Unknown parameters are ignored.
+/// The provider's authorization response (RFC 6749 §4.1.2, RFC 9207). Unknown parameters are
+/// ignored.
 #[wire::optional]
 #[derive(Deserr, ToSchema)]
 pub struct ProviderAnswer {
@@ -30,8 +31,8 @@ pub struct ProviderAnswer {
     pub(crate) error: Option<String>,
     /// The provider's description of the error.
     pub(crate) error_description: Option<String>,
-    /// The issuer of the answer (RFC 9207).
+    /// The issuer of the response (RFC 9207).
     pub(crate) iss: Option<String>,
-    /// The user's name; Apple sends it only at the first sign-in.
+    /// The user's name, which Apple sends only at the first sign-in.
     pub(crate) user: Option<String>,
 }

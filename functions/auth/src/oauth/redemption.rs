@@ -1,14 +1,16 @@
-//! Redeems authorization codes: 64 hexadecimal digits. The first half is the user's id, so that the
-//! token endpoint can read code and user in one round trip; the second half is random.
+//! Redeems authorization codes, each of which has 64 hexadecimal digits. The first half of a code
+//! is the user's id, so that the token endpoint can read the code and the user in one round trip.
+//! The second half is random.
 //!
-//! A code is bound to its project, redirect URI, PKCE challenge and the credential epoch of its
-//! user. If the flow links an account to a signed-in user, or upgrades an anonymous user, the code
-//! is also bound to the session in which the flow began. It is valid for five minutes and works
-//! once. If it is used a second time, it was stolen, and the session that it started or took to
-//! another domain ends (RFC 6749 §4.1.2, RFC 9700 §2.1.1). If the flow changes an existing user,
-//! the change is made when the code is redeemed, with one exception: if a second factor is
-//! required, a provider account whose user was found by its email address is linked only after that
-//! factor. The provider's tokens are stored at the same time.
+//! A code is bound to its project, its redirect URI, its PKCE challenge and the credential epoch of
+//! its user. If the flow links an account to a signed-in user, or upgrades an anonymous user, the
+//! code is also bound to the session in which the flow began. A code is valid for five minutes and
+//! works once. A second use means that the code was stolen. The session that the code started or
+//! took to another domain then ends (RFC 6749 §4.1.2, RFC 9700 §2.1.1). If the flow changes an
+//! existing user, the change is made when the code is redeemed. A provider account whose user was
+//! found by the account's email address is an exception. If a second factor is required, this
+//! account is linked only after the second factor. The provider's tokens are stored together with
+//! the change.
 
 use errors::{Error, KnownError};
 use flows::App;
@@ -36,7 +38,7 @@ use crate::oauth::{handed_over, kept_tokens, pending};
 use crate::sign_in::tokens::NewSession;
 use crate::sign_in::{notice, required_teams, second_factor};
 
-/// Why a write did not redeem the code; `None` if it did.
+/// The reason why a write did not redeem the code. `None` if the code was redeemed.
 fn failed(outcome: Result<Outcome, store::Error>) -> Result<Option<RedemptionRefusal>, Error> {
     Ok(Some(match outcome {
         Ok(Outcome::Done) => return Ok(None),
@@ -60,18 +62,18 @@ enum Next {
     SecondFactor(KnownError),
 }
 
-/// Why a code was not redeemed.
+/// The reason why a code was not redeemed.
 enum RedemptionRefusal {
-    /// The code has been redeemed already.
+    /// The code was redeemed earlier.
     Redeemed,
-    /// The user or the stored tokens of the provider changed concurrently.
+    /// The user or the stored provider tokens changed concurrently.
     Changed,
     /// Refused with this error.
     For(KnownError),
 }
 
-/// Checks that the code has not expired or become invalid for its user, and that a user who links
-/// an account is not restricted by an administrator or a sign-up rule.
+/// Checks that the code has not expired and that the user's credentials have not changed. Also
+/// checks that a user who links an account is not restricted by an administrator or a sign-up rule.
 fn check(app: &App, stored: &AuthorizationCode, row: &UserRow) -> Result<(), KnownError> {
     if stored.expires_at <= app.clock.now() || stored.epoch != row.user.credential_epoch {
         return Err(KnownError::InvalidAuthorizationCode);
@@ -83,7 +85,7 @@ fn check(app: &App, stored: &AuthorizationCode, row: &UserRow) -> Result<(), Kno
     Ok(())
 }
 
-/// A session started with a code.
+/// A session that was started by redeeming a code.
 struct RedeemedSession {
     session: Box<NewSession>,
     user: User,
@@ -95,14 +97,14 @@ pub(crate) struct Redemption {
     pub(crate) code: SecretString,
     pub(crate) redirect_uri: RedirectUrl,
     pub(crate) verifier: SecretString,
-    /// The remembered device of the code's user, if the request has one; no second factor is then
-    /// required. Read together with the code.
+    /// The remembered device of the code's user, if the request names such a device. No second
+    /// factor is then required. The device is read together with the code.
     pub(crate) device: Option<Device>,
 }
 
 impl Redemption {
-    /// Redeems a code for the tokens of a new session, or of the session that the code takes to
-    /// another domain.
+    /// Redeems a code for tokens. They are the tokens of a new session, or of the session that the
+    /// code takes to another domain.
     pub(crate) async fn redeem(self, scope: Scope<'_>, stored: Option<AuthorizationCode>, user: Option<UserRow>) -> Result<Tokens, Error> {
         let Scope { app, project, .. } = scope;
         if let Some(stored) = stored.as_ref().filter(|stored| stored.handed_over.is_some()) {
@@ -127,8 +129,8 @@ impl Redemption {
                 row = again.ok_or(KnownError::InvalidAuthorizationCode)?;
             }
             if let Err(reason) = check(app, &stored, &row) {
-                // Since the code was read, another request may have redeemed it and changed the
-                // user.
+                // Another request may have redeemed the code and changed the user since the code
+                // was read.
                 return Err(self.reused(app, project).await?.unwrap_or_else(|| reason.into()));
             }
             let (mut after, done) = self.write(scope, &stored, &row).await?;
@@ -149,8 +151,8 @@ impl Redemption {
         })
     }
 
-    /// If the code has been redeemed in the meantime, ends its session and returns the error for
-    /// the request.
+    /// If the code has been redeemed in the meantime, ends the session that the code started and
+    /// returns the error for the request.
     async fn reused(&self, app: &App, project: &Project) -> Result<Option<Error>, Error> {
         let code = app.store.authorization_code(&project.id, &self.code).await?;
         Ok(match code.filter(|code| code.session_id.is_some()) {
@@ -159,8 +161,9 @@ impl Redemption {
         })
     }
 
-    /// Redeems the code, changes its user, and writes the session or, if a second factor is
-    /// required, the sign-in attempt, in one transaction. Returns the user after the change.
+    /// In one transaction, redeems the code, changes the code's user, and writes the session. If a
+    /// second factor is required, the sign-in attempt is written instead of the session. Returns
+    /// the user after the change.
     async fn write(
         &self,
         scope: Scope<'_>,
@@ -216,9 +219,9 @@ impl Redemption {
         Ok((after, failed(outcome)?.map_or(Ok(next), Err)))
     }
 
-    /// The limits of the session in which a user began to link an account: without them, a short
-    /// session or an impersonation could become an ordinary session. `None` for sign-ins and
-    /// sign-ups, to which no such limits apply.
+    /// The limits of the session in which a user began to link an account. Without these limits, a
+    /// short session or an impersonation could become an ordinary session. `None` for sign-ins and
+    /// sign-ups, which have no such limits.
     async fn limits(&self, app: &App, project: &Project, stored: &AuthorizationCode) -> Result<Option<SessionLimits>, Error> {
         let signs_up = stored.pending.as_ref().is_some_and(|pending| matches!(pending.change, PendingChange::Upgrade { .. }));
         let Some(begun) = stored.begun_in.filter(|_| !signs_up) else { return Ok(None) };
@@ -226,20 +229,20 @@ impl Redemption {
         Ok(Some(session.ok_or(KnownError::InvalidAuthorizationCode)?.limits()))
     }
 
-    /// Whether the caller knows the PKCE verifier, which shows that the caller began the flow.
+    /// Whether the caller knows the PKCE verifier. If so, the caller began the flow.
     fn verifies(&self, stored: &AuthorizationCode) -> bool {
         let shown = challenge(self.verifier.expose_secret());
         shown.as_bytes().ct_eq(stored.code_challenge.as_bytes()).into()
     }
 
-    /// Checks the verifier and the redirect URI, and that the code was not redeemed.
+    /// Checks the verifier and the redirect URI, and that the code has not been redeemed yet.
     async fn check(&self, app: &App, project: &Project, stored: &AuthorizationCode) -> Result<(), Error> {
         if !self.verifies(stored) {
             return Err(KnownError::InvalidAuthorizationCode.into());
         }
         if self.redirect_uri.as_received() != stored.redirect_uri.as_received() {
-            // Only the app that began the flow knows the verifier, so another redirect URI means
-            // that the code was intercepted or sent to the wrong place.
+            // Only the app that began the flow knows the verifier, so a different redirect URI
+            // means that the code was intercepted or sent to the wrong place.
             app.store.end_code(&project.id, &self.code).await?;
             return Err(KnownError::InvalidAuthorizationCode.into());
         }

@@ -1,5 +1,5 @@
-//! The tokens of a provider account, sealed for the account, their issuer and their client
-//! ([`registration`](model::provider::registration)).
+//! Seals the tokens of a provider account for the account, the issuer of the tokens, and the OAuth
+//! client ([`registration`](model::provider::registration)).
 
 use crypto::seal::SealedText;
 use errors::Error;
@@ -21,8 +21,8 @@ pub(crate) struct TokenSealer<'a> {
 }
 
 impl TokenSealer<'_> {
-    /// The provider's new tokens. `refresh` is the refresh token; `scope` applies if the provider
-    /// names none.
+    /// The provider's new tokens. `refresh` is the refresh token to store. `scope` applies if the
+    /// provider's response names no scope.
     pub(crate) fn seal(&self, new: &Tokens, refresh: Option<&SecretString>, scope: String) -> Result<ProviderTokens, Error> {
         let Self { app, project, provider, account } = self;
         let registration = provider.registration();
@@ -48,8 +48,9 @@ impl TokenSealer<'_> {
         Ok(self.app.sealer.open(&owner, sealed)?)
     }
 
-    /// Stored tokens with their refresh token sealed as [`Self::seal`] does; `None` if they were
-    /// issued to another registration. Tokens from earlier versions do not name one.
+    /// The stored tokens, sealed in the same way as by [`Self::seal`]. `None` if the tokens were
+    /// issued to another registration. Tokens that were stored by earlier versions name no
+    /// registration.
     pub(crate) fn current(&self, stored: ProviderTokens) -> Result<Option<ProviderTokens>, Error> {
         let Self { app, project, provider, account } = self;
         if !project.config.issued(provider, &stored) {

@@ -1,4 +1,4 @@
-//! The response of the token endpoint.
+//! The response of the token endpoint of a project's apps.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -16,14 +16,14 @@ pub struct Tokens {
     access_token: String,
     #[schema(example = "Bearer")]
     token_type: &'static str,
-    /// Seconds; a fixed value for compatibility, except for machines. The token itself states when
-    /// it expires.
+    /// In seconds. For users, the value is fixed for compatibility. The token contains its expiry
+    /// time.
     expires_in: u64,
-    /// `legacy` for a user. For a server key: its permissions, separated by spaces, or `server` if
-    /// it is unlimited.
+    /// `legacy` for a user. For a server key, the permissions of the key, separated by spaces, or
+    /// `server` if the key is unlimited.
     #[schema(value_type = String, example = "legacy")]
     scope: Cow<'static, str>,
-    /// Present if an authorization code or a device code was exchanged.
+    /// Present if the request exchanged an authorization code or a device code.
     #[serde(skip_serializing_if = "Option::is_none")]
     refresh_token: Option<String>,
     #[serde(rename = "newUser", skip_serializing_if = "Option::is_none")]
@@ -35,7 +35,7 @@ pub struct Tokens {
     after_callback_redirect_url: Option<String>,
 }
 
-/// A fixed number of seconds, for compatibility; the token itself states when it expires.
+/// The value is a fixed number of seconds, for compatibility. The token contains its expiry time.
 const EXPIRES_IN: u64 = 3599;
 
 impl Tokens {
@@ -61,7 +61,7 @@ impl Tokens {
         Self { refresh_token: Some(refresh_token), ..Self::from_refresh(access_token) }
     }
 
-    /// The tokens issued for a code.
+    /// The tokens that were issued for a code.
     pub(crate) fn from_code(access_token: String, refresh_token: String, code: AuthorizationCode) -> Self {
         let after = code.after_callback_redirect_url.map(|url| url.url().to_string());
         Self {

@@ -1,3 +1,3 @@
-//! Pages that links in emails lead to.
+//! The pages behind links in emails.
 
 pub(crate) mod not_me;

@@ -9,22 +9,24 @@ use model::code::Code;
 use model::notice::NotMe;
 use store::link::Link;
 
-/// How the recipient gets back into the account.
+/// The way in which the recipient can sign in to the account again.
 pub(crate) enum WayBack {
-    /// With the emailed link to set a new password.
+    /// The recipient has received an email with a link for setting a new password.
     Emailed,
-    /// As usual: the project has no passwords, or no page to set them, so no link can be sent.
+    /// The recipient signs in as usual. No link can be sent, because the project has no passwords
+    /// or no page for setting them.
     AsUsual,
-    /// Not with this email address: it is not used for signing in, or is another user's now.
+    /// The recipient cannot use this email address, because it is not used for signing in or now
+    /// belongs to another user.
     Taken,
 }
 
-/// Finds the link of an email, or the page with the reason why it does not work.
+/// Finds the link of an email. If the link is invalid, returns a page that explains why.
 pub(crate) async fn find(app: &App, caller: &Caller, code: &Code) -> Result<Result<Link<NotMe>, LinkPage>, Error> {
     link_page::find(app, caller, code, "Follow the link in a newer email, or choose “Forgot password?” where you sign in.").await
 }
 
-/// The page that asks for confirmation, with the form.
+/// The page with the form that asks for confirmation.
 pub(crate) fn question(project: &str, link: &NotMe) -> LinkPage {
     let undo = match link.before {
         Some(_) => "Addresses, authenticator apps, passkeys and linked accounts will be restored to what they were before the change.",
@@ -58,7 +60,7 @@ pub(crate) fn used() -> LinkPage {
     )
 }
 
-/// The page if the project or account no longer exists, or the link is no longer valid
+/// The page for a project or account that no longer exists, or for a link that is no longer valid
 /// ([`Refusal`](model::notice::Refusal)).
 pub(crate) fn nothing_to_undo() -> LinkPage {
     let text = "The change has already been undone, or the address or account is no longer yours. If you cannot get into your account, \

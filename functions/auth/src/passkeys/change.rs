@@ -1,4 +1,5 @@
-//! Changes to a user's passkeys: path parameters, and writing a change.
+//! The path parameters of the operations on a user's passkeys, and the function that writes a
+//! change.
 
 use api::product::Access;
 use deserr::Deserr;

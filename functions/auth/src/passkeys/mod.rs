@@ -1,5 +1,5 @@
-//! Shared by the passkey operations: starting a ceremony, checking its response, and changing a
-//! user's passkeys.
+//! Modules that the passkey operations share. They start a ceremony, check its response, and change
+//! a user's passkeys.
 
 pub(crate) mod change;
 pub(crate) mod proof;

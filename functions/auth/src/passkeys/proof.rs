@@ -1,7 +1,9 @@
-//! Checks the response of a passkey: at sign-in, as a second factor, and at reauthentication.
+//! Checks the response of a passkey that is used to sign in, as a second factor, or to
+//! reauthenticate.
 //!
-//! One transaction redeems the challenge, records the use of the passkey and makes the permitted
-//! writes, so only one of several concurrent requests with the same response succeeds.
+//! One transaction redeems the challenge, records the use of the passkey and makes the writes that
+//! the response permits. Only one of several concurrent requests with the same response can
+//! therefore succeed.
 
 use api::product::{Access, Client};
 use crypto::webauthn::client_data::Ceremony;
@@ -29,45 +31,45 @@ use wire::id::UserId;
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub(crate) struct PasskeyResponse {
-    /// The code that came with the options of `initiate-passkey-authentication`.
+    /// The code that `initiate-passkey-authentication` returned with the options.
     pub(crate) code: Code,
     /// The browser's `AuthenticationResponseJSON`.
     #[schema(value_type = Object)]
     pub(crate) authentication_response: Value,
 }
 
-/// The response of a passkey before it is checked.
+/// The response of a passkey that has not been checked yet.
 pub(crate) struct PasskeyProof<'a> {
     pub(crate) access: &'a Access<Client>,
     pub(crate) code: &'a Code,
     pub(crate) response: &'a Value,
-    /// For a second factor, the attempt code of the sign-in. The challenge must be for that
-    /// sign-in.
+    /// The attempt code of the sign-in, if the passkey is its second factor. The challenge must be
+    /// for this sign-in.
     pub(crate) attempt: Option<&'a Code>,
     /// The event that records a wrong response.
     pub(crate) failed: Event,
 }
 
-/// A correct response; the use of the passkey has not been written yet.
+/// A correct response of a passkey whose use has not been written yet.
 pub(crate) struct PasskeyUse {
     /// The user as read.
     row: UserRow,
-    /// The user with the use recorded.
+    /// The user, with the use of the passkey recorded.
     pub(crate) user: User,
     pub(crate) assertion: Assertion,
-    /// When the passkey was registered.
+    /// The time when the passkey was registered.
     pub(crate) since: Timestamp,
 }
 
 impl PasskeyProof<'_> {
-    /// Checks the response; with an `owner`, it must come from one of the owner's passkeys. In the
-    /// first attempt (0), challenge and user may be prefetched.
+    /// Checks the response. If there is an `owner`, the response must come from one of the owner's
+    /// passkeys. In the first attempt (0), the challenge and the user may be prefetched.
     pub(crate) async fn check(&self, attempt: u32, owner: Option<UserId>) -> Result<PasskeyUse, Error> {
         let (access, project) = (self.access, &self.access.project);
         let now = access.app.clock.now();
         let table = access.table(attempt);
-        // The user is read before the challenge: if the user already shows this use of the passkey,
-        // the challenge turns out to be redeemed.
+        // The user is read before the challenge. If the user item already contains this use of the
+        // passkey, the challenge has been redeemed, because the challenge is read later.
         let row = match claimed_user(self.response, owner) {
             Some(id) => table.user(&project.id, id).await?,
             None => None,
@@ -96,7 +98,7 @@ impl PasskeyProof<'_> {
         if challenge.is_for_attempt(self.attempt) { Ok(challenge) } else { Err(CodeRefusal::NotFound.into()) }
     }
 
-    /// Records a wrong response, and returns its error.
+    /// Records a wrong response, and returns the error for the request.
     async fn wrong(&self, user: Option<&User>, failed: CeremonyRefusal) -> Error {
         match self.access.app.store.record_failure(user.map(|user| user.id), self.failed).await {
             Ok(()) => KnownError::PasskeyAuthenticationFailed { message: failed.to_string() }.into(),
@@ -104,14 +106,14 @@ impl PasskeyProof<'_> {
         }
     }
 
-    /// Records that the authenticator may have been copied, and notifies the owner once, unless the
-    /// project has disabled notices about passkeys. `user` is the user of `row` with the suspicion
-    /// recorded.
+    /// Records that the authenticator may have been copied, and notifies the owner once. The owner
+    /// is not notified if the project has disabled notices about passkeys. `user` is the user of
+    /// `row` after the suspicion was recorded.
     async fn suspect(&self, row: &UserRow, user: User) -> Error {
         let refused = || KnownError::PasskeyAuthenticationFailed { message: Refusal::Cloned.to_string() }.into();
         let told = async {
             // The signature count also fails to increase if another request has just used this
-            // response. In that case, the challenge is redeemed, and this read fails.
+            // response. In this case, the challenge has been redeemed, and reading it fails.
             self.challenge(&self.access.app.store).await?;
             if user == row.user {
                 let store = &self.access.app.store;
@@ -132,7 +134,7 @@ impl PasskeyProof<'_> {
 }
 
 impl PasskeyUse {
-    /// The authentication methods proved by the response (RFC 8176).
+    /// The authentication methods that the response proves (RFC 8176).
     pub(crate) fn amr(&self, project: &Project) -> Vec<Amr> {
         let is_two_factors = project.config.passkeys.is_two_factors(self.assertion.is_user_verified);
         [Amr::Pop].into_iter().chain(is_two_factors.then_some(Amr::Mfa)).collect()

@@ -1,4 +1,5 @@
-//! How a ceremony starts: the options for the browser, and the code to send back with its response.
+//! Starts a ceremony. Returns the options for the browser, and a code to send back with the
+//! browser's response.
 
 use api::product::{Access, Client};
 use crypto::webauthn::client_data::Ceremony;
@@ -21,11 +22,12 @@ pub struct StartedCeremony {
     /// `parseRequestOptionsFromJSON`). Published SDKs replace the relying party id.
     #[schema(value_type = Object)]
     options_json: Value,
-    /// 45 characters, to send back with the browser's response.
+    /// A code of 45 characters, which must be sent back with the browser's response.
     code: String,
 }
 
-/// Checks that the project offers passkeys and configures the requested relying party id.
+/// Checks that the project offers passkeys, and that its settings contain the requested relying
+/// party id.
 pub(crate) fn check(access: &Access<Client>, rp_id: Option<&str>, route: &Route) -> Result<(), KnownError> {
     let settings = &access.project.config.passkeys;
     if !settings.enabled {
@@ -39,7 +41,8 @@ pub(crate) fn check(access: &Access<Client>, rp_id: Option<&str>, route: &Route)
     }
 }
 
-/// Stores the challenge. Starting a ceremony does not change an account, so it is not recorded.
+/// Stores the challenge. Starting a ceremony does not change an account, so the audit trail does
+/// not record it.
 pub(crate) async fn start(
     access: &Access<Client>,
     ceremony: Ceremony,

@@ -1,4 +1,5 @@
-//! Steps shared by several ways of signing in, or by several changes to them.
+//! Steps that several ways of signing in share, or that several changes to a user's ways of signing
+//! in share.
 
 pub(crate) mod authenticators;
 pub(crate) mod new_account;

@@ -1,4 +1,4 @@
-//! New users, and anonymous users who sign up.
+//! Creates new users, and signs up anonymous users.
 
 use api::product::Access;
 use flows::teams::welcome;
@@ -11,8 +11,8 @@ use store::user::account::sign_up_claims;
 use store::user::by_word::words;
 use store::user::{self, EmailClaim};
 
-/// The user who signs up: a new one, without a version, or the signed-in anonymous user (unless
-/// impersonated), with the version of that user's item.
+/// The user who signs up. This is a new user without a version, or the signed-in anonymous user
+/// with the version of the user's item. An impersonated anonymous user does not sign up.
 pub(crate) fn new_user<L>(access: &Access<L>, now: Timestamp) -> (User, Option<u64>) {
     match access.user.as_ref().filter(|user| user.is_upgraded_by_sign_up()) {
         Some(current) => {
@@ -24,9 +24,9 @@ pub(crate) fn new_user<L>(access: &Access<L>, now: Timestamp) -> (User, Option<u
     }
 }
 
-/// The writes of an account: first the claim of the primary email address, if there is one, then
-/// the release of an anonymous user's claims, and later the user. A new user also gets the
-/// project's defaults.
+/// The writes that create an account. The first write is the claim of the primary email address, if
+/// there is one. The next writes release an anonymous user's claims, and the user's item is written
+/// later. A new user also gets the project's defaults.
 pub(crate) fn account_writes<L>(access: &Access<L>, user: &mut User, version: Option<u64>) -> Result<Vec<Write>, store::Error> {
     let project = &access.project.id;
     let Some(version) = version else {

@@ -1,4 +1,4 @@
-//! Confirms the password of a signed-in user, before a change or as a fresh proof.
+//! Confirms the password of a signed-in user, before a change or as a new proof.
 
 use api::product::{Access, Client};
 use crypto::password::Password;
@@ -9,10 +9,10 @@ use model::trail::Event;
 use model::user::User;
 use store::user::password::Guess;
 
-/// Checks the password, and counts it unless the returned attempt permits the change.
+/// Checks the password, and counts it as wrong unless the returned attempt permits the change.
 ///
-/// Someone who stole a session guesses here, while strangers guess at sign-in, so the two are
-/// counted separately.
+/// These guesses are counted separately from guesses at sign-in. Guesses here come from someone who
+/// stole a session, while guesses at sign-in come from strangers.
 pub(crate) async fn prove<'a>(
     failures: &'a Failures<'_>,
     access: &Access<Client>,

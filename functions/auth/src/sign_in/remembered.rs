@@ -1,6 +1,6 @@
 //! Remembered devices in sign-ins. The token is in the header `X-Service-Device-Token` or one of
-//! its synonyms, so that it works for every way to sign in, and with published SDKs, which can add
-//! headers.
+//! the header's synonyms. The header works for every way to sign in. It also works with published
+//! SDKs, which can send additional headers.
 
 use flows::App;
 use model::project::Project;
@@ -11,13 +11,14 @@ use store::user::device::device_key;
 use store::{Items, Key, keys};
 use wire::id::{ProjectId, UserId};
 
-/// The key of the device in a request, to be read together with its user; `None` without a device.
+/// The key of the device that a request names, which is read together with the user. `None` if the
+/// request names no device.
 pub(crate) fn key(project: &ProjectId, user: UserId, token: Option<&DeviceToken>) -> Option<Key> {
     token.map(|token| device_key(project, user, token.id))
 }
 
-/// The device of a request, if it stands in for the second factor of `user`. `items` must have been
-/// read with [`key`].
+/// The device that a request names, if the device replaces the second factor of `user`. `items`
+/// must have been read with [`key`].
 pub(crate) fn device(
     app: &App,
     project: &Project,
@@ -31,15 +32,16 @@ pub(crate) fn device(
     Ok(remembered.map(|device| Device::clone(&device)))
 }
 
-/// Reads the device of a request, if it stands in for the second factor of `user`, who has already
-/// been read.
+/// Reads the device that a request names, if the device replaces the second factor of `user`, who
+/// has already been read.
 pub(crate) async fn read(app: &App, project: &Project, user: &User, token: Option<&DeviceToken>) -> Result<Option<Device>, store::Error> {
     let Some(token) = token.filter(|_| user.has_second_factor()) else { return Ok(None) };
     let items = app.store.get_many([device_key(&project.id, user.id, token.id)]).await?;
     device(app, project, user, (&items, Some(token)))
 }
 
-/// A user, and the device of the request as [`device`] returns it, in one round trip.
+/// Reads a user, and the device that the request names, in one round trip. The device is returned
+/// as by [`device`].
 pub(crate) async fn user_and_device(
     app: &App,
     project: &Project,

@@ -1,4 +1,5 @@
-//! What a sign-in stores and returns while it is waiting for the second factor.
+//! The attempt that a sign-in stores, and the error that it returns, while it waits for the second
+//! factor.
 
 use errors::KnownError;
 use flows::App;
@@ -11,8 +12,8 @@ use model::user::User;
 use secrecy::ExposeSecret as _;
 use store::{Write, code};
 
-/// For a user with a second factor: the write that stores a sign-in attempt instead of a session,
-/// and the error to return after it. `None` for a user without a second factor.
+/// For a user with a second factor, returns the write that stores a sign-in attempt instead of a
+/// session, and the error for the response. `None` for a user without a second factor.
 pub(crate) fn required(
     app: &App,
     project: &Project,
@@ -23,7 +24,8 @@ pub(crate) fn required(
     asked(app, project, user, || MfaAttempt::new(user, is_new_user, vec![amr], app.clock.now()))
 }
 
-/// The fields that a sign-in with a provider account adds to its attempt; see [`MfaAttempt`].
+/// The fields that a sign-in with a provider account adds to the sign-in attempt. They are
+/// described at [`MfaAttempt`].
 pub(crate) struct ProviderDetails {
     pub(crate) of_code: Option<CodeSession>,
     pub(crate) to_attach: Option<Attach>,
@@ -61,7 +63,7 @@ fn asked(
     Ok(Some((write, KnownError::MultiFactorAuthenticationRequired { attempt_code, factors })))
 }
 
-/// The types of `mfa/sign-in` that can complete the user's sign-in.
+/// The types of second factors with which `mfa/sign-in` can complete the user's sign-in.
 fn factors(project: &Project, user: &User, attempt: &MfaAttempt) -> Vec<&'static str> {
     let has_codes = user.recovery_codes().is_some_and(|codes| codes.left > 0);
     let has_passkey = project.config.passkeys.enabled && attempt.takes_passkey() && !user.passkeys.is_empty();

@@ -1,8 +1,8 @@
-//! A code of the second factor, at sign-in and as a fresh proof: from the authenticator app, or a
-//! recovery code.
+//! Codes of the second factor, which come from the authenticator app or from the set of recovery
+//! codes. They are used at sign-in and as a new proof.
 //!
-//! The field for the app's code accepts both kinds, so that recovery codes work on pages without
-//! their own field. Wrong codes of both kinds count against one limit.
+//! The field for the app's code accepts both kinds, so that recovery codes also work on pages that
+//! have no field for them. Wrong codes of both kinds count towards one limit.
 
 use api::product::{Access, Client};
 use crypto::password::recovery::{HashedCode, RecoveryCode};
@@ -19,10 +19,10 @@ use store::user::{self, UserRow};
 use store::{Contention as _, Label, Write, optimistic};
 use wire::typed::typed;
 
-/// Maximum number of attempts if the account changes concurrently.
+/// The maximum number of attempts if the account changes concurrently.
 const MAX_ATTEMPTS: u32 = 5;
 
-/// The errors of operations that accept a code of the second factor, or a passkey.
+/// The errors of operations that accept a code of the second factor or a passkey.
 pub(crate) const SECOND_FACTOR_ERRORS: &[ErrorCode] = &[
     ErrorCode::InvalidTotpCode,
     ErrorCode::InvalidRecoveryCode,
@@ -32,27 +32,28 @@ pub(crate) const SECOND_FACTOR_ERRORS: &[ErrorCode] = &[
 
 pub(crate) struct SecondFactorCode {
     typed: TypedCode,
-    /// The error if the code is wrong.
+    /// The error for a wrong code.
     wrong: KnownError,
 }
 
 enum TypedCode {
     App(String),
     Recovery(RecoveryCode),
-    /// Not a recovery code, although one is required.
+    /// The text is not a recovery code, although one is required.
     Neither,
 }
 
-/// A correct code, not redeemed yet.
+/// A correct code that is not redeemed yet.
 pub(crate) enum CorrectCode<'a> {
-    /// The app with this code, and the code's time step.
+    /// The app that shows this code, and the code's time step.
     App(&'a Authenticator, u64),
     /// A recovery code of the user's set.
     Recovery(HashedCode),
 }
 
 impl CorrectCode<'_> {
-    /// When the app with this code was added; `None` if unknown, and for a recovery code.
+    /// The time when the app that shows this code was added. `None` if the time is unknown, and for
+    /// a recovery code.
     pub(crate) fn since(&self) -> Option<Timestamp> {
         match self {
             Self::App(app, _) => app.set_at,
@@ -62,20 +63,20 @@ impl CorrectCode<'_> {
 }
 
 impl SecondFactorCode {
-    /// The code in the field for the app's code.
+    /// The code from the field for the app's code.
     pub(crate) fn from_app(text: &str) -> Self {
         let typed = RecoveryCode::parse(text).map_or_else(|| TypedCode::App(typed(text)), TypedCode::Recovery);
         Self { typed, wrong: KnownError::InvalidTotpCode }
     }
 
-    /// The code in the field for a recovery code.
+    /// The code from the field for a recovery code.
     pub(crate) fn from_recovery(text: &str) -> Self {
         let typed = RecoveryCode::parse(text).map_or(TypedCode::Neither, TypedCode::Recovery);
         Self { typed, wrong: KnownError::InvalidRecoveryCode }
     }
 
-    /// When the credential that may have this code was added, if known: the set of recovery codes,
-    /// or the oldest app.
+    /// The time when the credential to which the code may belong was added, if the time is known.
+    /// The credential is the set of recovery codes or the oldest app.
     pub(crate) fn since(&self, user: &User) -> Option<Timestamp> {
         match self.typed {
             TypedCode::App(_) => user.totp.as_ref()?.apps().map(|app| app.set_at).min()?,
@@ -83,8 +84,8 @@ impl SecondFactorCode {
         }
     }
 
-    /// Checks the code, and counts it unless the returned attempt goes on to permit something. A
-    /// wrong one is recorded as `failed`, unless the user has no second factor.
+    /// Checks the code, and counts it as wrong unless the returned attempt permits something. A
+    /// wrong code is recorded as `failed`, unless the user has no second factor.
     pub(crate) async fn check<'a>(
         &self,
         access: &Access<Client>,
@@ -93,7 +94,7 @@ impl SecondFactorCode {
         failed: Event,
     ) -> Result<(Attempt<'a>, CorrectCode<'a>), Error> {
         let totp = user.totp.as_ref().ok_or_else(|| self.wrong.clone())?;
-        // Counted before the code is compared, so that we do not hash a flood of codes.
+        // The code is counted before it is compared, so that a flood of codes is not hashed.
         let attempt = failures.begin().await?;
         if let Some(right) = self.compare(access, user, totp).await? {
             return Ok((attempt, right));
@@ -119,8 +120,8 @@ impl SecondFactorCode {
         }
     }
 
-    /// Redeems a correct code in the transaction of `writes`: of several concurrent requests with
-    /// the code, one succeeds.
+    /// Redeems a correct code in the transaction of `writes`, so that only one of several
+    /// concurrent requests with the code succeeds.
     pub(crate) async fn redeem(
         &self,
         access: &Access<Client>,
@@ -168,8 +169,8 @@ impl SecondFactorCode {
     }
 }
 
-/// The user after using a recovery code; `None` if the user never had the code or has already used
-/// it.
+/// The user after a recovery code was used. `None` if the user never had the code or has already
+/// used it.
 fn used(access: &Access<Client>, user: &User, code: &HashedCode) -> Result<Option<User>, Error> {
     let (app, owner) = (&access.app, recovery::owner(&access.project.id, user.id));
     let Some(codes) = user.recovery_codes() else { return Ok(None) };

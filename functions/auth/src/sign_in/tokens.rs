@@ -1,5 +1,6 @@
-//! Starts and refreshes sessions. The plaintext of a new refresh token is only in the response; the
-//! table has its digest. For sessions created by servers, see `session_create`.
+//! Starts and refreshes sessions. The plaintext of a new refresh token appears only in the
+//! response. The table contains its digest. The module `session_create` describes sessions that
+//! servers create.
 
 use errors::{Error, KnownError};
 use flows::{App, activity, limits, signing_keys};
@@ -27,7 +28,7 @@ use crate::sign_in::required_teams;
 pub(crate) struct NewSession {
     session: Session,
     refresh_token: SecretString,
-    /// The remembered device that stood in for the second factor, if any.
+    /// The remembered device that replaced the second factor, if there was one.
     device: Option<Device>,
 }
 
@@ -35,7 +36,7 @@ pub(crate) struct NewSession {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = SignedIn)]
 pub struct SignInTokens {
-    /// A JWT signed with ES256, or with RS256 if the project has chosen it.
+    /// A JWT that is signed with ES256. If the project has chosen RS256, it is signed with RS256.
     access_token: String,
     /// The refresh token, at most 128 characters.
     refresh_token: String,
@@ -43,19 +44,19 @@ pub struct SignInTokens {
 }
 
 impl NewSession {
-    /// Starts a session of `user`, authenticated with the methods in `amr`.
+    /// Starts a session of `user`, who was authenticated with the methods in `amr`.
     pub(crate) fn start(app: &App, project: &Project, user: &User, place: &Place, amr: Vec<Amr>) -> Self {
         let session = Session::start(user, &project.config.sessions, Some(place.clone()), &app.entropy, app.clock.now());
         let session = Session { amr, ..session };
         Self { refresh_token: refresh_token::draw(&app.entropy, &session), session, device: None }
     }
 
-    /// The session of a tool, confirmed by the session `confirming`.
+    /// The session of a tool that the session `confirming` has confirmed.
     pub(crate) fn confirmed_by(self, confirming: &Session) -> Self {
         Self { session: confirming.for_tool(self.session), ..self }
     }
 
-    /// Applies the limits of the session in which the flow began; `None` for no limits.
+    /// Applies the limits of the session in which the flow began, if there are any.
     pub(crate) fn within(self, limits: Option<&SessionLimits>) -> Self {
         match limits {
             Some(limits) => Self { session: self.session.within(limits), ..self },
@@ -63,8 +64,8 @@ impl NewSession {
         }
     }
 
-    /// Gives the session the id and limits stored when an authorization code was redeemed;
-    /// unchanged if the sign-in did not begin with a code.
+    /// Gives the session the id and the limits that were stored when an authorization code was
+    /// redeemed. The session is unchanged if the sign-in did not begin with a code.
     pub(crate) fn with_code(mut self, app: &App, code: Option<&CodeSession>) -> Self {
         let Some(code) = code else { return self };
         self.session.id = code.session_id;
@@ -72,18 +73,20 @@ impl NewSession {
         self.within(code.limits.as_ref())
     }
 
-    /// The response of the token endpoint to a device; call it after the session is written.
+    /// The response of the token endpoint to a device. The response must be created after the
+    /// session is written.
     pub(crate) async fn tokens(self, app: &App, project: &Project, user: &User) -> Result<Tokens, Error> {
         Ok(Tokens::from_device(access_token(app, project, user, &self.session).await?, self.into_refresh_token()))
     }
 
-    /// The refresh token alone; call it after the session is written.
+    /// The refresh token alone. The response must be returned after the session is written.
     pub(crate) fn into_refresh_token(self) -> String {
         self.refresh_token.expose_secret().to_owned()
     }
 
-    /// The session on a remembered device, if there is one. The session has two factors, but for
-    /// changes that require a recent proof, its proof dates from when the device was remembered.
+    /// Starts the session on a remembered device, if there is one. Such a session has two factors.
+    /// For changes that require a recent proof, the time of the session's proof is the time when
+    /// the device was remembered.
     pub(crate) fn on(mut self, device: Option<Device>) -> Self {
         if let Some(device) = &device {
             self.session.authenticated_at = Some(device.created_at);
@@ -105,13 +108,14 @@ impl NewSession {
         self.session.id
     }
 
-    /// The response of the token endpoint; call it after the session is written.
+    /// The response of the token endpoint to a code. The response must be created after the session
+    /// is written.
     pub(crate) async fn tokens_of_code(self, app: &App, project: &Project, user: &User, code: AuthorizationCode) -> Result<Tokens, Error> {
         let access_token = access_token(app, project, user, &self.session).await?;
         Ok(Tokens::from_code(access_token, self.into_refresh_token(), code))
     }
 
-    /// The response to the sign-in; call it after the session is written.
+    /// The response to the sign-in. The response must be created after the session is written.
     pub(crate) async fn signed_in(self, app: &App, project: &Project, user: &User) -> Result<SignInTokens, Error> {
         let access_token = access_token(app, project, user, &self.session).await?;
         Ok(SignInTokens { access_token, refresh_token: self.into_refresh_token(), user_id: user.id })
@@ -122,10 +126,11 @@ pub(crate) async fn access_token(app: &App, project: &Project, user: &User, sess
     signing_keys::sign(app, project, &Subject::of(user, &project.id, &project.config, session)).await
 }
 
-/// Exchanges a refresh token: records the use of the session and, if the session is live, of the
-/// user, and returns an access token. Only a live session counts as activity of the user, so this
-/// takes two round trips. It takes more for the first refresh of a day, for one from a new place,
-/// and in a project with teams that require a second factor.
+/// Exchanges a refresh token for an access token, and records the use of the session. If the
+/// session is live, this also records that the user is active. Only a live session counts as
+/// activity of the user, so the exchange takes two round trips. The exchange takes more round trips
+/// for the first refresh of a day, for a refresh from a new place, and in a project with teams that
+/// require a second factor.
 pub(crate) async fn refresh(app: &App, project: &Project, token: &SecretString, claim: TokenClaim, place: &Place) -> Result<String, Error> {
     let now = app.clock.now();
     let settings = &project.config.sessions;

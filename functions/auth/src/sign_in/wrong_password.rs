@@ -1,10 +1,11 @@
-//! Wrong passwords at sign-in, counted per user; the count does not expire (SP 800-63B-4, §3.2.2).
+//! Wrong passwords at sign-in are counted per user, and the count does not expire (SP 800-63B-4,
+//! §3.2.2).
 //!
 //! By default, the limit per email address ([`Failures`]) allows ten attempts every ten minutes,
-//! without end. After a hundred consecutive failures, the account is closed to passwords until the
-//! password is replaced or the owner signs in another way. The owner gets an email. Nobody else can
-//! tell: for a correct password, the response is the same as for a wrong one, and takes the same
-//! work.
+//! indefinitely. After a hundred consecutive failures, the account accepts no passwords. This ends
+//! when the password is replaced or the owner signs in in another way. The owner gets an email.
+//! Only the owner learns of this, because the responses to correct and wrong passwords are the same
+//! and take the same work.
 
 use api::product::{Access, Client};
 use errors::Error;
@@ -16,9 +17,9 @@ use model::trail::Event;
 use model::user::User;
 use store::user::password::{self, Guess};
 
-/// Counts a wrong password, already counted for the email address, also for the user with that
-/// address, if there is one. Attempts beyond the address's limit never get here, so a flood of them
-/// cannot close an account to passwords within minutes.
+/// Counts a wrong password for the user with the email address, if there is one. The password has
+/// already been counted for the address. Attempts above the address's limit are not counted here,
+/// so a flood of them cannot close an account to passwords within minutes.
 pub(crate) async fn count(access: &Access<Client>, failures: &Failures<'_>, user: Option<&User>) -> Result<(), Error> {
     let project = &access.project;
     let record = access.app.store.record_failure(user.map(|user| user.id), Event::SignInFailed);
@@ -28,8 +29,8 @@ pub(crate) async fn count(access: &Access<Client>, failures: &Failures<'_>, user
     if is_counted { Ok(()) } else { close(access, user).await }
 }
 
-/// Closes an account to passwords and tells the owner. If there are concurrent requests, exactly
-/// one of them does so, so there is only one email.
+/// Closes an account to passwords, and notifies the owner. Only one of several concurrent requests
+/// closes the account, so the owner gets only one email.
 async fn close(access: &Access<Client>, user: &User) -> Result<(), Error> {
     let (app, now) = (&access.app, access.app.clock.now());
     let address = user.primary().filter(|_| user.password.is_some()).map(|channel| channel.value.clone());

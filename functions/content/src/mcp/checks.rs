@@ -1,5 +1,5 @@
 //! Checks requests of the Model Context Protocol in the order of revision 2026-07-28. Clients of
-//! earlier revisions are served at the same path, with fewer requirements.
+//! earlier revisions use the same path, and have to meet fewer requirements.
 
 use api::rpc::{INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, Reply};
 use base64::Engine as _;
@@ -10,9 +10,9 @@ use site::agent::REVISIONS as SUPPORTED;
 
 /// The revision without sessions.
 const STATELESS: &str = SUPPORTED[0];
-/// The revision offered to earlier clients that ask for an unknown one.
+/// The revision offered to earlier clients that request an unknown revision.
 pub(super) const SESSIONS: &str = SUPPORTED[1];
-/// The revision assumed for clients that do not name one.
+/// The revision that is assumed for clients that do not name a revision.
 const UNNAMED: &str = "2025-03-26";
 
 /// A header is missing, or differs from the body.
@@ -22,17 +22,17 @@ const UNSUPPORTED_VERSION: i64 = -32022;
 const VERSION_FIELD: &str = "io.modelcontextprotocol/protocolVersion";
 const CAPABILITIES_FIELD: &str = "io.modelcontextprotocol/clientCapabilities";
 
-/// A request that can be answered.
+/// A valid request that expects a result.
 pub(super) struct Call {
     pub id: Value,
     pub method: String,
     pub params: Map<String, Value>,
-    /// Whether the request follows the revision without sessions.
+    /// Whether the request follows the revision that has no sessions.
     pub is_stateless: bool,
 }
 
-/// The request in a body; otherwise the reply to a body that is not a valid request or does not
-/// expect a result.
+/// Parses the request in a body. If the body is not a valid request, or the request does not expect
+/// a result, returns the reply to send instead.
 pub(super) fn call(headers: &HeaderMap, body: &[u8]) -> Result<Call, Reply> {
     let bad = |id: &Value, code, message: &str| Reply::error(id, code, message).with_status(StatusCode::BAD_REQUEST);
     let body: Value = serde_json::from_slice(body).map_err(|_| bad(&Value::Null, PARSE_ERROR, "The body is not JSON."))?;
@@ -117,7 +117,7 @@ fn stateless(headers: &HeaderMap, call: &Call) -> Result<(), RequestRefusal> {
     }
 }
 
-/// Checks the revision named by a client of an earlier revision after `initialize`.
+/// Checks the revision that a client of an earlier revision sends after `initialize`.
 fn with_sessions(version: Option<&str>) -> Result<(), RequestRefusal> {
     match version {
         Some(version) if version != UNNAMED && !SUPPORTED.contains(&version) => Err(RequestRefusal::version(version)),
@@ -125,12 +125,13 @@ fn with_sessions(version: Option<&str>) -> Result<(), RequestRefusal> {
     }
 }
 
-/// The value of a header without surrounding white space; `None` if it is absent or not ASCII.
+/// The value of a header without surrounding white space. `None` if the header is absent or not
+/// ASCII.
 fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers.get(name)?.to_str().ok().map(str::trim)
 }
 
-/// The text of a header that may be encoded as `=?base64?…?=`; `None` if the encoding is invalid.
+/// The text of a header, which may be encoded as `=?base64?…?=`. `None` if the encoding is invalid.
 fn decoded(value: &str) -> Option<String> {
     match value.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?=")) {
         Some(encoded) => String::from_utf8(STANDARD.decode(encoded).ok()?).ok(),

@@ -25,7 +25,7 @@ pub const ROUTE: Route = Route::post("content-mcp", "/mcp")
 
 /// The largest accepted body, in bytes.
 const MAX_BYTES: usize = 64 * 1024;
-/// How long clients may cache lists and resources, in milliseconds.
+/// The time for which clients may cache lists and resources, in milliseconds.
 const LIFE: u32 = 300_000;
 
 pub async fn handle(State(app): State<App>, received: JsonRequest<MAX_BYTES>) -> Reply {
@@ -64,14 +64,14 @@ async fn answer(app: &App, call: &Call) -> Reply {
     }
 }
 
-/// The capabilities of the server. Prompts are declared although there are none, because clients
-/// list them anyway.
+/// The capabilities of the server. The server declares prompts although it offers no prompts,
+/// because clients request the list of prompts anyway.
 fn capabilities() -> Value {
     json!({ "tools": {}, "resources": {}, "prompts": {} })
 }
 
-/// The reply to `initialize`, which clients of earlier revisions send to agree on a revision. Does
-/// not start a session.
+/// The reply to `initialize`, which clients of earlier revisions send to agree on a revision. The
+/// reply does not start a session.
 fn initialized(site_url: &str, call: &Call) -> Reply {
     let requested = call.params.get("protocolVersion").and_then(Value::as_str).unwrap_or_default();
     let version = REVISIONS.into_iter().find(|version| *version == requested).unwrap_or(SESSIONS);
@@ -86,8 +86,8 @@ fn initialized(site_url: &str, call: &Call) -> Reply {
     )
 }
 
-/// The reply with a result. In the revision without sessions, it has more fields, including how
-/// long clients may cache a list or a resource.
+/// The reply that contains a result. In the revision without sessions, the reply has additional
+/// fields, such as how long clients may cache a list or a resource.
 fn finished(site_url: &str, call: &Call, mut result: Value, may_be_kept: bool) -> Reply {
     if call.is_stateless {
         result["resultType"] = "complete".into();
@@ -100,7 +100,7 @@ fn finished(site_url: &str, call: &Call, mut result: Value, may_be_kept: bool) -
     Reply::result(&call.id, &result)
 }
 
-/// The answer to a call without data.
+/// The reply to a call that returns no data.
 fn refused(site_url: &str, call: &Call, refusal: Refusal) -> Reply {
     match refusal {
         Refusal::Misused(message) => Reply::error(&call.id, INVALID_PARAMS, &message),

@@ -1,14 +1,14 @@
-//! Why a call returns no data.
+//! The reasons why a call returns no data.
 
 use api::content::Problem;
 
-/// Why a call returns no data.
+/// The reason why a call returns no data.
 pub(super) enum Refusal {
     /// The call does not fit the method or the tool.
     Misused(String),
     /// There is no resource at the URI.
     NoResource(String),
-    /// The tool cannot do what was asked; the text tells the model what to do instead.
+    /// The tool cannot do what the call requests. The text tells the model what to do instead.
     Advice(&'static str),
     /// The content cannot be read.
     Failed,

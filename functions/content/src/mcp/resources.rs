@@ -1,7 +1,8 @@
-//! The resources: the index of the site, its summary for models, and each post. Each is also a
-//! document of the site, with its URL. Answers here are not cached, so the index and the summary
-//! end after [`SHOWN`] posts, with the number of the others and where to find them. At their URLs,
-//! where they are cached, they can be 50 times as long.
+//! The resources, which are the index of the site, its summary for models, and each post. Each
+//! resource is also a document of the site, and has the URL of that document. Replies of this
+//! operation are not cached, so the index and the summary end after [`SHOWN`] posts. After the last
+//! post, they state how many posts are left and where to find these posts. At their own URLs, the
+//! two documents are cached, so they can be 50 times as long.
 
 use api::content::Problem;
 use flows::App;
@@ -12,13 +13,13 @@ use site::{Document, Renderer, text};
 use super::refusal::Refusal;
 use crate::published::{newest, portable_post, window};
 
-/// Maximum number of posts on a page of the list.
+/// The maximum number of posts on a page of the list of resources.
 const POSTS: usize = 100;
-/// Maximum number of posts in a document. A multiple of 100, because lists that begin there are
-/// cached.
+/// The maximum number of posts in a document. The number is a multiple of 100, because lists that
+/// begin at such an offset are cached.
 const SHOWN: usize = 200;
 
-/// The documents of every site: name, title, description and renderer.
+/// The documents that every site has, each with its name, title, description and renderer.
 const DOCUMENTS: [(&str, &str, &str, Renderer); 2] = [
     ("index.md", "Start page", "The site with its apps and posts, in Markdown", text::index),
     ("llms.txt", "Site for language models", "Apps, posts, APIs and documents as lists of links", text::llms),
@@ -28,7 +29,7 @@ fn post_uri(slug: &str, site_url: &str) -> String {
     format!("{site_url}/blog/{slug}.md")
 }
 
-/// A page of the list. The cursor is the number of posts on the pages before it.
+/// A page of the list of resources. The cursor is the number of posts on the previous pages.
 pub(super) async fn list(app: &App, params: &Map<String, Value>) -> Result<Value, Refusal> {
     let first = match params.get("cursor") {
         None => 0,
@@ -75,7 +76,7 @@ pub(super) fn templates(site_url: &str) -> Value {
     }] })
 }
 
-/// The text of a resource.
+/// Returns the text of a resource.
 pub(super) async fn read(app: &App, params: &Map<String, Value>) -> Result<Value, Refusal> {
     let uri = params.get("uri").and_then(Value::as_str).ok_or(Refusal::misused("`uri` must be the URI of a resource."))?;
     let document = document(app, uri).await?.ok_or_else(|| Refusal::NoResource(uri.to_owned()))?;

@@ -1,4 +1,4 @@
-//! The tools: what they take and return, and what they do.
+//! Describes the tools, their parameters and their results, and runs them.
 
 use flows::App;
 use model::content::Window;
@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::refusal::Refusal;
 use crate::published::{apps, found, portable_post, site, window};
 
-/// Maximum number of posts in a list.
+/// The maximum number of posts in a list.
 const POSTS: usize = 200;
 
 fn schema(properties: &Value, required: &[&str]) -> Value {
@@ -40,7 +40,7 @@ fn tool(name: &str, title: &str, description: &str, input: &Value, data: &Value)
     })
 }
 
-/// The tools, in a fixed order. The first has no parameters, so it is easy to try out.
+/// The tools, in a fixed order. The first tool has no parameters, so it is easy to try out.
 pub(super) fn all() -> Value {
     let nothing = json!({ "type": "object", "additionalProperties": false });
     let app = texts(&["id", "displayName", "subtitle", "url"]);
@@ -83,14 +83,14 @@ pub(super) fn all() -> Value {
     ])
 }
 
-/// The argument of `list_blog_posts`: how many posts to skip.
+/// The number of posts to skip, from the arguments of `list_blog_posts`.
 fn offset(arguments: &Map<String, Value>) -> Result<usize, Refusal> {
     let offset = arguments.get("offset").map_or(Some(0), Value::as_u64).filter(|_| arguments.keys().all(|name| name == "offset"));
     let offset = offset.and_then(|offset| usize::try_from(offset).ok());
     offset.ok_or_else(|| Refusal::misused("The tool takes only `offset`, an integer of at least 0."))
 }
 
-/// The only argument of a tool, a string.
+/// The only argument of a tool, which is a string.
 fn argument<'a>(name: &str, arguments: &'a Map<String, Value>) -> Result<&'a str, Refusal> {
     match arguments.get(name) {
         Some(Value::String(text)) if arguments.len() == 1 => Ok(text),
@@ -98,7 +98,7 @@ fn argument<'a>(name: &str, arguments: &'a Map<String, Value>) -> Result<&'a str
     }
 }
 
-/// Calls a tool; returns its structured result.
+/// Calls a tool, and returns its structured result.
 pub(super) async fn call(app: &App, name: &str, arguments: &Map<String, Value>) -> Result<Value, Refusal> {
     let site_url = &app.settings.site_url;
     if matches!(name, "list_apps" | "get_site") && !arguments.is_empty() {
@@ -110,7 +110,7 @@ pub(super) async fn call(app: &App, name: &str, arguments: &Map<String, Value>) 
             let skip = offset(arguments)?;
             let shown = window(app, Window { skip, max: POSTS }).await?;
             let posts = shown.content.blog_posts;
-            // Beyond the last post, the total would include posts that are not public yet.
+            // After the last post, the total would include posts that are not public yet.
             let is_known = skip == 0 || !posts.is_empty();
             return Ok(if is_known { json!({ "data": posts, "total": shown.total }) } else { json!({ "data": posts }) });
         }

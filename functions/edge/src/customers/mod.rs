@@ -1,5 +1,5 @@
-//! Customers of a project's payments. Gatelet has no payments, and the answers say so. Access is
-//! checked all the same, so that the answers reveal nothing about other users and teams.
+//! Customers of a project's payments. Gatelet has no payments, and the responses say so. Access is
+//! still checked, so that the responses reveal nothing about other users and teams.
 
 use api::http::Route;
 use api::product::{Access, Client};
@@ -14,10 +14,10 @@ use wire::problem::Problems;
 
 /// The permission required to read a team's customer data.
 const TEAM_ADMIN: &str = "team_admin";
-/// Path of the customer id in schema errors.
+/// The path of the customer id in schema errors.
 const ID: &str = "params.customer_id";
 
-/// Errors of the access check.
+/// The errors of the access check.
 pub(crate) const CUSTOMER_ERRORS: &[ErrorCode] = &[
     ErrorCode::UserAuthenticationRequired,
     ErrorCode::CannotGetOwnUserWithoutUser,
@@ -34,22 +34,22 @@ pub(crate) const CUSTOMER_ERRORS: &[ErrorCode] = &[
 pub(crate) enum CustomerType {
     User,
     Team,
-    /// An id chosen by the project. Requires server access.
+    /// A customer whose id was chosen by the project. Requires server access.
     Custom,
 }
 
-/// A customer in a path.
+/// The customer that a path names.
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct CustomerPath {
     #[schema(inline)]
     customer_type: CustomerType,
-    /// A user's id or `me`, a team's id, or an id chosen by the project.
+    /// A user's id or `me`, a team's id, or an id that the project has chosen.
     customer_id: String,
 }
 
-/// Rejects clients, unless their user is the customer or, for a team, an administrator of it.
-/// Custom customers require server access.
+/// Rejects clients unless their user is the customer. If the customer is a team, also admits
+/// clients whose user is an administrator of the team. Custom customers require server access.
 pub(crate) async fn check(access: &Access<Client>, path: &CustomerPath, route: &Route) -> Result<(), Error> {
     let own = limited_to(access)?;
     match path.customer_type {

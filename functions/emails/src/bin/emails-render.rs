@@ -1,4 +1,4 @@
-//! Lambda of [`render`](emails_functions::render), which runs templates in a process of its own.
+//! Lambda of [`render`](emails_functions::render), which runs templates in a separate process.
 use emails_functions::render::{ROUTE, handle};
 
 fn main() -> Result<(), lambda_http::Error> {

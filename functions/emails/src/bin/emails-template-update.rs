@@ -1,5 +1,5 @@
 //! Lambda of [`template_update`](emails_functions::template_update), which runs templates in a
-//! process of its own.
+//! separate process.
 use emails_functions::template_update::{ROUTE, handle};
 
 fn main() -> Result<(), lambda_http::Error> {

@@ -1,4 +1,4 @@
-//! Shared by the operations on templates, themes and drafts.
+//! Code that the operations on email templates, themes and drafts share.
 
 use std::collections::HashSet;
 
@@ -37,15 +37,15 @@ pub struct CreatedDocument {
 pub struct DocumentView {
     id: DocumentId,
     display_name: String,
-    /// The subject, a MiniJinja template.
+    /// The subject, as a MiniJinja template.
     subject_source: String,
-    /// The body, a MiniJinja template of HTML or MJML.
+    /// The body, as a MiniJinja template of HTML or MJML.
     html_source: String,
-    /// The same as `html_source`, for published SDKs.
+    /// The text of `html_source` again, for published SDKs.
     tsx_source: String,
-    /// The text part, a MiniJinja template; `null` if the text is derived from the HTML.
+    /// The text part, as a MiniJinja template. `null` if the text is derived from the HTML.
     text_source: Option<String>,
-    /// `false` for no theme, `null` for the project's theme.
+    /// `false` if there is no theme, and `null` for the project's theme.
     theme_id: Option<Theme>,
     notification_category_name: Category,
 }
@@ -65,7 +65,7 @@ impl From<MailDocument> for DocumentView {
     }
 }
 
-/// The answer to a change to a draft, or to the deletion of a draft or a theme: `{"ok": "ok"}`.
+/// The response to a change of a draft, or to the deletion of a draft or a theme: `{"ok": "ok"}`.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Changed)]
 pub struct ChangeAnswer {
@@ -115,14 +115,15 @@ pub(crate) async fn create(access: &Access<Admin>, kind: DocumentKind, document:
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct DocumentsQuery {
-    /// 1 to 1,000. Default: 1,000, more than a project has. A page also ends at 1 MB.
+    /// 1 to 1,000. The default of 1,000 is more than the number of documents that a project has. A
+    /// page also ends when it reaches 1 MB.
     limit: Option<Limit<1000, 1000>>,
     /// The `next_cursor` of the previous page.
     cursor: Option<String>,
 }
 
-/// A page of the project's documents of a kind, with the defaults that it has not replaced, sorted
-/// by name.
+/// A page of the project's documents of one kind, sorted by name. It includes the defaults that the
+/// project has not replaced.
 pub(crate) async fn list<T: Serialize + Send>(
     access: &Access<Admin>,
     (kind, route): (DocumentKind, &Route),
@@ -144,7 +145,8 @@ pub(crate) async fn list<T: Serialize + Send>(
     Ok((items, Pagination { next_cursor: cursors.next(last.as_ref())? }))
 }
 
-/// The effective document, with its version.
+/// The document in effect, with its version. It is the project's document or, if the project has
+/// none, the default.
 pub(crate) async fn read(access: &Access<Admin>, kind: DocumentKind, id: DocumentId) -> Result<DocumentRow, Error> {
     row(&access.prefetched, access, kind, id).await
 }
@@ -155,7 +157,7 @@ async fn row(table: &Store, access: &Access<Admin>, kind: DocumentKind, id: Docu
     Ok(row.ok_or_else(|| not_found(kind))?)
 }
 
-/// The document to change, and the versions of it that may be changed (`If-Match`).
+/// The document to change, and the versions of the document that may be changed (`If-Match`).
 pub(crate) struct ChangeTarget {
     pub(crate) kind: DocumentKind,
     pub(crate) id: DocumentId,
@@ -163,7 +165,7 @@ pub(crate) struct ChangeTarget {
 }
 
 impl ChangeTarget {
-    /// The document before the change, as read in this attempt; `attempt` counts from zero.
+    /// The document before the change, as read in this attempt. `attempt` counts from zero.
     pub(crate) async fn row(&self, access: &Access<Admin>, attempt: u32) -> Result<DocumentRow, Error> {
         let row = row(access.table(attempt), access, self.kind, self.id).await?;
         self.if_match.check(row.version)?;
@@ -171,13 +173,13 @@ impl ChangeTarget {
     }
 
     /// Replaces the document, unless it has changed since `row` was read. Changing a default
-    /// creates the project's own version.
+    /// creates the project's version of the document.
     pub(crate) async fn write(&self, access: &Access<Admin>, row: DocumentRow, changed: MailDocument) -> Result<(), Error> {
         Ok(access.app.store.write_mail_document(&access.project.id, self.kind, &row.at_environment(changed)).await?)
     }
 }
 
-/// Changes a draft or a theme by `rule`, and returns it.
+/// Changes a draft or a theme as `rule` specifies, and returns it.
 pub(crate) async fn update(
     access: &Access<Admin>,
     changing: ChangeTarget,
@@ -193,7 +195,7 @@ pub(crate) async fn update(
 }
 
 /// Deletes a document of the project. Deleting the project's version of a default restores the
-/// default, which cannot be deleted.
+/// default. The default cannot be deleted.
 pub(crate) async fn delete(access: &Access<Admin>, kind: DocumentKind, id: DocumentId) -> Result<(), Error> {
     let is_ours = builtin::document(kind, id).is_some();
     let existed = access.app.store.delete_mail_document(&access.project.id, kind, id, !is_ours).await?;

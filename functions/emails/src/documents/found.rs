@@ -6,8 +6,8 @@ use model::document::{DocumentKind, MailDocument, builtin};
 use store::document::{DocumentRow, document_key};
 use wire::id::{DocumentId, ProjectId};
 
-/// The project's documents, or the defaults with the same ids; `None` where there is neither or no
-/// document was requested.
+/// The project's documents. If the project has no document with an id, the entry is the default
+/// with this id. An entry is `None` if there is also no default, or if no document was requested.
 pub(crate) async fn documents<const N: usize>(
     app: &App,
     project: &ProjectId,

@@ -1,4 +1,4 @@
-//! Renders an email that is not sent, for a fictitious recipient.
+//! Renders an email without sending it, for a fictitious recipient.
 
 use api::product::{Access, Admin};
 use email::render::{Context, Job, ProjectContext, Sources, UserContext};
@@ -14,15 +14,16 @@ use wire::id::DocumentId;
 
 use crate::documents::found::documents;
 
-/// The values for an email that is not sent.
+/// The values with which an unsent email is rendered.
 pub(crate) struct Values {
     pub(crate) category: Category,
     pub(crate) variables: Map<String, Value>,
-    /// Whether variables without a value get placeholders. Otherwise the rendering fails.
+    /// Whether variables without a value are filled with placeholders. Otherwise the rendering
+    /// fails.
     pub(crate) has_placeholders: bool,
 }
 
-/// The theme of an email does not exist.
+/// The reason why the theme of an email does not exist.
 pub(crate) enum ThemeRefusal {
     /// The request names the theme.
     Named,
@@ -30,7 +31,7 @@ pub(crate) enum ThemeRefusal {
     OfTemplate,
 }
 
-/// The subject, the HTML and the text; fails with `EMAIL_RENDERING_ERROR`.
+/// Renders the subject, the HTML and the text. Fails with `EMAIL_RENDERING_ERROR`.
 pub(crate) async fn rendered(
     access: &Access<Admin>,
     sources: Sources,
@@ -40,9 +41,10 @@ pub(crate) async fn rendered(
     rendering.map_err(|error| KnownError::EmailRenderingError { error }.into())
 }
 
-/// The source of the theme: the one in the request, else the template's, else the project's; `None`
-/// for no theme. If the project's theme, or the theme of a built-in email's template, was deleted,
-/// the preview uses the default theme, as the emails do.
+/// The source of the theme. The theme is the theme that the request names. Otherwise, it is the
+/// theme in the template or, if the template names no theme, the project's theme. `None` for no
+/// theme. The preview uses the default theme, as sent emails do, if the project's theme was
+/// deleted. The same applies to the theme in the template of a built-in email.
 pub(crate) async fn theme(
     access: &Access<Admin>,
     named: Option<Theme>,
@@ -61,7 +63,7 @@ pub(crate) async fn theme(
     })
 }
 
-/// Sample values for the variables in a built-in email's template; `None` for other templates.
+/// Sample values for the variables in the template of a built-in email. `None` for other templates.
 pub(crate) fn examples(template: DocumentId) -> Option<Map<String, Value>> {
     Builtin::of(template).map(|mail| mail.sample_variables().as_object().cloned().unwrap_or_default())
 }

@@ -1,4 +1,4 @@
-//! The response with one entry of the outbox.
+//! The response that contains an entry of the outbox.
 
 use api::http::Json;
 use api::product::precondition::VersionedResponse;
@@ -10,8 +10,8 @@ use model::outbox::view::OutboxView;
 use utoipa::ToSchema;
 use wire::id::{EmailId, ProjectId};
 
-/// Shows an entry with its bodies; these are stored separately until a day after the email was
-/// sent, skipped or given up.
+/// Shows an entry with the bodies of the email. The bodies are stored separately until a day after
+/// the email was sent, was skipped or failed finally.
 pub(crate) async fn view(
     app: &App,
     project: &ProjectId,

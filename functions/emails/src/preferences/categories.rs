@@ -1,4 +1,4 @@
-//! Shared by the operations on notification preferences.
+//! The response type that the operations on notification preferences share.
 
 use model::email::category::Category;
 use model::user::User;

@@ -9,13 +9,13 @@ use model::code::Code;
 use model::email::category::Category;
 use store::link::{Link, Unsubscribe};
 
-/// Finds the link of an email, or the page with the reason why it does not work.
+/// Finds the link of an email. If the link is invalid, returns a page that explains why.
 pub(crate) async fn find(app: &App, caller: &Caller, code: &Code) -> Result<Result<Link<Unsubscribe>, LinkPage>, Error> {
     let instead = "Follow the link in a newer email, or choose which emails you get in your account settings.";
     link_page::find(app, caller, code, instead).await
 }
 
-/// The page that asks for confirmation, with the form.
+/// The page with the form that asks for confirmation.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "`show` passes a reference to every page")]
 pub(crate) fn question(project: &str, link: &Unsubscribe) -> LinkPage {
     let body = format!(

@@ -1,4 +1,4 @@
-//! Builds the content of an email from the request's HTML, a template or a draft, with a theme.
+//! Builds the content of an email from the request's HTML, a template or a draft, and from a theme.
 
 use api::http::Route;
 use api::product::{Access, Server};
@@ -16,7 +16,7 @@ use wire::problem::Problems;
 use crate::documents::found::documents;
 use crate::sending::request::SendEmail;
 
-/// The content of an email, the same for all its recipients.
+/// The content of an email. It is the same for all recipients.
 pub(crate) struct Content {
     pub(crate) source: Source,
     pub(crate) variables: Map<String, Value>,
@@ -24,7 +24,7 @@ pub(crate) struct Content {
     pub(crate) created_with: CreatedWith,
 }
 
-/// Where the content comes from; exactly one per request.
+/// The source of the content. A request names exactly one source.
 enum Origin {
     Html(String),
     Template(DocumentId),
@@ -55,7 +55,7 @@ impl Origin {
 }
 
 impl Content {
-    /// Reads the documents named in the request, in one round trip.
+    /// Reads the documents that the request names, in one round trip.
     pub(crate) async fn read(access: &Access<Server>, body: &SendEmail, route: &Route) -> Result<Self, Error> {
         let origin = Origin::parse(body, route)?;
         let theme = body.theme_id.and_then(Theme::id).map(|id| (DocumentKind::Theme, DocumentId::from(id)));
@@ -71,7 +71,7 @@ impl Content {
         Ok(Self::new(body, &origin, document, access.project.config.email.theme()))
     }
 
-    /// The email without a recipient.
+    /// Creates the email, which has no recipient yet.
     pub(crate) fn entry(self, body: &SendEmail) -> NewEntry {
         NewEntry {
             to: Recipients::CustomEmails { emails: Vec::new() },

@@ -1,4 +1,4 @@
-//! Requests to send emails, and the content of the emails.
+//! The bodies of requests to send emails, and the content of the emails.
 
 pub(crate) mod content;
 pub(crate) mod request;

@@ -13,27 +13,27 @@ use wire::id::{DocumentId, UserId};
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct SendEmail {
-    /// The recipients. Required unless `all_users` is set.
+    /// The recipients. The field is required unless `all_users` is set.
     pub(crate) user_ids: Option<Vec<UserId>>,
-    /// All users of the project, including anonymous and restricted ones.
+    /// All users of the project, including anonymous and restricted users.
     #[schema(value_type = Option<bool>)]
     pub(crate) all_users: Option<True>,
-    /// MiniJinja source of the subject. Replaces the template's or draft's subject.
+    /// MiniJinja source of the subject. The source replaces the subject of the template or draft.
     pub(crate) subject: Option<String>,
-    /// MiniJinja source of the HTML body, or of MJML if its first element is `<mjml>`. Exactly one
-    /// of this, `template_id` and `draft_id` is required.
+    /// MiniJinja source of the HTML body. The body is MJML if the first element is `<mjml>`.
+    /// Exactly one of `html`, `template_id` and `draft_id` is required.
     pub(crate) html: Option<HtmlSource>,
     pub(crate) template_id: Option<DocumentId>,
     pub(crate) draft_id: Option<DocumentId>,
     /// Values for the `variables` in the sources.
     pub(crate) variables: Option<Variables>,
-    /// `Transactional` or `Marketing`. Default: the category of the template or draft, else
-    /// `Transactional`.
+    /// `Transactional` or `Marketing`. The default is the category of the template or draft. If
+    /// there is no such category, the default is `Transactional`.
     pub(crate) notification_category_name: Option<Category>,
-    /// `false` for no theme. If omitted or `null`: the theme of the template or draft, else the
-    /// project's.
+    /// `false` for no theme. If the field is omitted or `null`, the theme of the template or draft
+    /// applies. If there is no such theme, the project's theme applies.
     pub(crate) theme_id: Option<Theme>,
     pub(crate) is_high_priority: Option<bool>,
-    /// Milliseconds since the epoch. If omitted or 0, the email is sent now.
+    /// Milliseconds since the epoch. If the field is omitted or 0, the email is sent immediately.
     pub(crate) scheduled_at_millis: Option<AtMillis>,
 }

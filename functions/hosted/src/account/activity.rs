@@ -1,4 +1,4 @@
-//! What happened to the account lately, in words.
+//! The recent events of the account, as sentences.
 
 use minijinja::{Value, context};
 use serde_json::Value as Json;
@@ -28,7 +28,7 @@ fn row(visit: &Visit, entry: &Json) -> Value {
     }
 }
 
-/// An event in words; its name if the catalog lacks it.
+/// A sentence about an event. If the catalog has no sentence for the event, the name of the event.
 fn sentence(visit: &Visit, event: &str) -> String {
     let known = visit.text(&format!("account.events.{event}"));
     if known.is_empty() { event.to_owned() } else { known }

@@ -1,6 +1,7 @@
-//! Changes for which the visitor first has to prove their presence again, or that they are not a
-//! robot. The form of the change waits in hidden fields meanwhile. Passwords do not: they never
-//! stand in a document, so the visitor types them again.
+//! Pages for changes that require the visitor to confirm their identity again, or to prove that
+//! they are not a robot. During the proof, hidden fields keep the fields of the form that makes the
+//! change. Passwords are not kept, because they must never be part of a document. The visitor types
+//! passwords again.
 
 use auth_functions::session_reauthenticate;
 use http::StatusCode;
@@ -15,19 +16,21 @@ use crate::visit::Visit;
 use crate::visit::call::{Call, Reply};
 use crate::visit::fields::Fields;
 
-/// What stands before the names of the fields that wait.
+/// The prefix in the names of the hidden fields.
 const PREFIX: &str = "then.";
-/// Fields that do not wait. What a passkey's script sent is part of it: its challenge may be spent.
+/// The fields that are not kept. These fields include the response of a passkey, because its
+/// challenge may already be used.
 const NOT_KEPT: [&str; 7] =
     ["form_token", "old_password", "new_password", "passkey", "passkey_code", "bot_challenge_token", "bot_challenge_phase"];
 
-/// Asks for the password or a code from an app; users who have neither sign in again.
+/// Asks for the password or a code from an app. Users who have no password and no app must sign in
+/// again.
 pub(super) fn ask(visit: &Visit) -> Answer {
     let form = visit.form.without(&NOT_KEPT);
     form_page(visit, &form, None)
 }
 
-/// The form for the proof, with the form that waits.
+/// The page with the form for the proof, and with the fields of the original form in hidden fields.
 fn form_page(visit: &Visit, waiting: &Fields, refused: Option<&Reply>) -> Answer {
     let user = visit.visitor.as_ref().map(|visitor| &visitor.user);
     let has_password = visit.project.config.credential_enabled && user.is_some_and(|user| user.password.is_some());
@@ -49,7 +52,7 @@ fn hidden(fields: &Fields, prefix: &str) -> Vec<Value> {
     fields.pairs().map(|(name, value)| context! { name => format!("{prefix}{name}"), value => value }).collect()
 }
 
-/// Shows the challenge that an email needs.
+/// Shows the challenge that is required before an email is sent.
 pub(super) fn challenge(visit: &Visit, refused: &Reply) -> Answer {
     let form = visit.form.without(&NOT_KEPT);
     let failed = (refused.error() == Some("BOT_CHALLENGE_FAILED")).then(|| visit.error_text(refused));
@@ -62,8 +65,8 @@ pub(super) fn challenge(visit: &Visit, refused: &Reply) -> Answer {
     visit.document("confirm", values).status(refused.status).answer()
 }
 
-/// Takes the proof. The action that waited goes on with its form; if nothing waited, or its secrets
-/// have to be typed again, the page says so.
+/// Takes the proof. Returns the pending action, and restores its form. If no action is pending, or
+/// if its secrets have to be typed again, returns a page that explains this.
 pub(super) async fn submit(visit: &mut Visit) -> Result<Action, Answer> {
     let action = Action::of(&visit.form);
     if action.verb == "ask" {

@@ -1,8 +1,9 @@
-//! What the service knows about the user, as a file: what the API's operations answer to the user,
-//! unchanged. If one of them refuses, there is no file, rather than one that looks complete.
+//! The data of the user as a file, which contains the unchanged responses of API operations. If an
+//! operation fails, no file is returned, because an incomplete file would look complete.
 //!
-//! What is part of the user was read with the visit, and is written here in the API's views: each
-//! call would read the user again, and users may be large.
+//! Data from the user item was read at the start of the visit, and is written here as the API shows
+//! it. Calling an operation for each part of this data would read the user item again each time,
+//! and user items may be large.
 
 use api::http::Route;
 use auth_functions::{mfa_device_list, session_list};
@@ -24,11 +25,12 @@ use crate::visit::Visit;
 use crate::visit::call::{Call, Reply};
 use crate::visit::fields::Fields;
 
-/// The most pages that are read of a list, so that the file stays below what a function can answer.
+/// The maximum number of pages that are read of a list. The limit keeps the file within the
+/// response size of a function.
 const MAX_PAGES: usize = 20;
 
-/// Teams have metadata, so only some are read: a request must not read more than 2 MB or answer
-/// with more than 1 MB. The file says if there are others.
+/// Teams have metadata, so only some teams are read. A request must not read more than 2 MB or
+/// return more than 1 MB. The file says whether there are more teams.
 const TEAMS: &str = "user_id=me&limit=25";
 
 const NAME: &str = "account.json";
@@ -65,7 +67,8 @@ async fn collect(visit: &Visit) -> Result<Json, Box<Reply>> {
     Ok(Json::Object(data))
 }
 
-/// All items of a list, page by page. A list that goes on beyond the last page read says so.
+/// Reads all items of a list, page by page. If the list continues after the last page that was
+/// read, the result says so.
 async fn all<H, T>(visit: &Visit, route: Route, handler: H, query: &str) -> Result<Json, Box<Reply>>
 where
     H: Handler<T, App>,

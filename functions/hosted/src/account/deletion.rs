@@ -1,4 +1,5 @@
-//! Deleting the account. The address, or a word, has to be typed, because it cannot be undone.
+//! Deleting the account. The deletion cannot be undone, so the visitor has to type an email address
+//! or a word first.
 
 use minijinja::{Value, context};
 use users_functions::me_delete;
@@ -8,13 +9,14 @@ use crate::pages::notice::Notice;
 use crate::visit::Visit;
 use crate::visit::call::Call;
 
-/// What has to be typed: the primary address, or else a word.
+/// The text that the visitor has to type. It is the primary email address or, without a primary
+/// email address, a word.
 fn wanted(visit: &Visit) -> String {
     let address = visit.visitor.as_ref().and_then(|visitor| visitor.user.primary()).map(|channel| channel.value.to_string());
     address.unwrap_or_else(|| visit.text("account.deletion.word"))
 }
 
-/// `None` if the project does not let its users delete themselves.
+/// `None` if the project does not allow users to delete their accounts.
 pub(super) fn shown(visit: &Visit) -> Option<Value> {
     visit.project.config.client_user_deletion_enabled.then(|| context! { wanted => wanted(visit), typed => visit.form.text("typed") })
 }

@@ -1,4 +1,4 @@
-//! Email addresses. A new address gets an email with a link to `email-verification`.
+//! Email addresses. When an address is added, a link to `email-verification` is emailed to it.
 
 use minijinja::{Value, context};
 use serde_json::json;
@@ -39,8 +39,9 @@ pub(super) async fn submit(visit: &mut Visit, action: &Action) -> Outcome {
     }
 }
 
-/// Adds an address and sends the email. If the email is refused, for example until a challenge is
-/// solved, the address is there already, so the form now only sends.
+/// Adds an address and sends the email. If sending is refused, for example until a challenge is
+/// solved, the address has already been added. The form is therefore changed to a form that only
+/// sends the email.
 async fn add(visit: &mut Visit) -> Outcome {
     let email = visit.form.text("email").trim().to_owned();
     let body = json!({ "user_id": "me", "value": email, "type": "email", "used_for_auth": false });

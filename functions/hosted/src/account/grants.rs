@@ -1,4 +1,4 @@
-//! Grants: the OAuth clients that the user has let sign in.
+//! Grants, which are the OAuth clients to which the user has given access.
 
 use minijinja::{Value, context};
 use openid_functions::{grant_delete, grant_list};
@@ -9,7 +9,7 @@ use crate::account::times::day;
 use crate::visit::Visit;
 use crate::visit::call::Call;
 
-/// `None` if there are none.
+/// `None` if there are no grants.
 pub(super) async fn shown(visit: &Visit) -> Option<Value> {
     let reply = visit.call(grant_list::ROUTE, grant_list::handle, Call::new().at("me")).await;
     let grants = items(&reply);

@@ -11,10 +11,10 @@ use crate::account::times::day;
 use crate::visit::Visit;
 use crate::visit::call::Call;
 
-/// After how many days a new key can expire.
+/// The numbers of days for which a new key can be valid.
 const LIVES: [i64; 3] = [30, 90, 365];
 
-/// `None` if the project has keys of users off.
+/// `None` if the project has disabled API keys of users.
 pub(super) async fn shown(visit: &Visit) -> Option<Value> {
     if !visit.project.config.user_api_keys_enabled {
         return None;
@@ -52,7 +52,7 @@ pub(super) async fn submit(visit: &Visit, action: &Action) -> Outcome {
     }
 }
 
-/// Creates a key and shows it, once.
+/// Creates a key, and shows it once.
 async fn create(visit: &Visit) -> Outcome {
     let mut body = json!({ "user_id": "me", "description": visit.form.text("key_name").trim() });
     let days = visit.form.get("key_days").and_then(|days| days.parse().ok()).filter(|days| LIVES.contains(days));

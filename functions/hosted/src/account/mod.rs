@@ -1,12 +1,12 @@
-//! `account-settings`: everything users can see and change of their own account.
+//! `account-settings`: shows users all the data of their accounts that they can see and change.
 //!
-//! One document with a section for each subject, and a form or button for each change. A button's
-//! value names the section, what to do and with what (`sessions.end:…`), so that most of them share
-//! one form. What the page shows of the user was read with the visit; lists of other items, and
-//! every change, go through the operations.
+//! The page is one document with a section for each subject, and a form or button for each change.
+//! The value of a button names the section, the action and the item (`sessions.end:…`). Most
+//! buttons can therefore share one form. The user on the page was read at the start of the visit.
+//! Lists of other items are read through the operations, which also make all changes.
 //!
-//! After a change, the browser loads the page anew, so reloading it repeats nothing. Whatever is
-//! shown only once, such as recovery codes, is a document of its own.
+//! After a change, the browser loads the page again, so reloading the page does not repeat the
+//! change. Data that is shown only once, such as recovery codes, is shown in a separate document.
 
 mod activity;
 mod confirm;
@@ -38,7 +38,7 @@ use crate::pages::{provider, sign_in};
 use crate::visit::Visit;
 use crate::visit::call::Call;
 
-/// How long a session may have been unused before the page counts as its next use.
+/// If a session has not been used for this long, opening the page marks it as used.
 const UNUSED: SignedDuration = SignedDuration::from_mins(5);
 
 pub(crate) async fn show(visit: &mut Visit) -> Answer {
@@ -70,7 +70,8 @@ pub(crate) async fn submit(visit: &mut Visit) -> Answer {
     answer(visit, &action, outcome).await
 }
 
-/// Lets in a visitor with an account, and keeps the session alive. Anybody else signs in first.
+/// Admits a visitor who has an account, and keeps the session alive. Any other visitor must sign in
+/// first.
 async fn enter(visit: &mut Visit) -> Result<(), Answer> {
     let Some(visitor) = visit.visitor.as_ref().filter(|visitor| !visitor.user.is_anonymous) else {
         return Err(Answer::redirect(&sign_in::first(visit)));
@@ -87,7 +88,7 @@ async fn enter(visit: &mut Visit) -> Result<(), Answer> {
     Ok(())
 }
 
-/// The session has ended since the visit began.
+/// Handles a session that has ended since the visit began.
 fn signed_out(visit: &mut Visit) -> Answer {
     visit.forget_session();
     visit.visitor = None;

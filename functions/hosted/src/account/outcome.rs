@@ -1,15 +1,15 @@
-//! What a form asks for, and how it ends.
+//! The action that a form requests, and the outcome.
 
 use crate::answer::Answer;
 use crate::visit::call::Reply;
 use crate::visit::fields::Fields;
 
-/// What a button asks for, such as `sessions.end:0198…`.
+/// The action that a button requests, such as `sessions.end:0198…`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Action {
     pub(super) section: String,
     pub(super) verb: String,
-    /// The id of what it concerns; empty if there is none.
+    /// The id of the item of the action. The id is empty if there is no item.
     pub(super) id: String,
 }
 
@@ -23,20 +23,20 @@ impl Action {
 
 /// How a form ends.
 pub(super) enum Outcome {
-    /// Nothing was asked for but the page.
+    /// The form requests no change.
     Nothing,
-    /// The change is made; the page says this text of `account.done`.
+    /// The change was made. The value names the text in `account.done` that is shown.
     Done(&'static str),
     /// An operation refused.
     Refusal(Reply),
-    /// The visitor has to mend something that no operation checks.
+    /// The visitor has to correct an input that no operation checks.
     Mistake(String),
-    /// A document of its own, or a file.
+    /// A separate document or a file.
     Answer(Answer),
 }
 
 impl Outcome {
-    /// The outcome of a change: `text` if the operation made it.
+    /// The outcome of a change: [`Self::Done`] with `text` if the operation succeeded.
     pub(super) fn of(reply: Reply, text: &'static str) -> Self {
         if reply.error().is_none() { Self::Done(text) } else { Self::Refusal(reply) }
     }

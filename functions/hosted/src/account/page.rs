@@ -1,4 +1,4 @@
-//! The document with all sections, and what it says after a change.
+//! The document with all sections, and the text that it shows after a change.
 
 use futures_util::join;
 use http::StatusCode;
@@ -9,7 +9,7 @@ use crate::answer::Answer;
 use crate::visit::Visit;
 use crate::visit::account::SECTIONS;
 
-/// What went wrong, and in which section.
+/// A problem, and the section in which it is shown.
 pub(super) struct Problem<'a> {
     pub(super) section: &'a str,
     pub(super) text: String,
@@ -39,7 +39,7 @@ pub(super) async fn whole(visit: &Visit, problem: Option<Problem<'_>>) -> Answer
     ];
     let is_present = |section: &&str| !absent.contains(&(*section, true));
     let status = problem.as_ref().map_or(StatusCode::OK, |problem| problem.status);
-    // A section may be gone, for example because the project has switched something off.
+    // A section may have disappeared, for example because the project has disabled a feature.
     let (problem, general) = match problem {
         Some(problem) if is_present(&problem.section) && SECTIONS.contains(&problem.section) => (Some(problem), visit.problem.clone()),
         Some(problem) => (None, Some(problem.text)),

@@ -1,5 +1,5 @@
-//! Passkeys. The script of the pages registers them: it asks for the options, and sends what the
-//! authenticator made with a form.
+//! Passkeys. The script of the pages registers passkeys. It requests the options, and sends the
+//! authenticator's response in a form.
 
 use auth_functions::{passkey_delete, passkey_initiate_registration, passkey_register, passkey_update};
 use minijinja::{Value, context};
@@ -13,7 +13,7 @@ use crate::answer::Answer;
 use crate::visit::Visit;
 use crate::visit::call::Call;
 
-/// `None` if the project has passkeys off.
+/// `None` if the project has disabled passkeys.
 pub(super) fn shown(visit: &Visit) -> Option<Value> {
     let user = &visit.visitor.as_ref()?.user;
     let row = |passkey: PasskeyRead| {

@@ -1,4 +1,4 @@
-//! The password: set the first one, or change it, which ends all other sessions.
+//! Sets a first password, or changes the password and ends all other sessions.
 
 use auth_functions::{password_set, password_update};
 use minijinja::{Value, context};
@@ -8,11 +8,11 @@ use crate::account::outcome::Outcome;
 use crate::visit::Visit;
 use crate::visit::call::Call;
 
-/// `None` if the project has passwords off.
+/// `None` if the project has disabled passwords.
 pub(super) fn shown(visit: &Visit) -> Option<Value> {
     let config = &visit.project.config;
     let user = &visit.visitor.as_ref()?.user;
-    // Password managers file the new password under this name.
+    // Password managers store the new password under this name.
     let address = user.primary().map(|channel| channel.value.to_string());
     config.credential_enabled.then(|| context! { has => user.password.is_some(), min => config.password_min_length, address => address })
 }

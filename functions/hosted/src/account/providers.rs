@@ -1,4 +1,4 @@
-//! Accounts at providers, with which the user can sign in, too.
+//! Accounts at providers, with which the user can also sign in.
 
 use auth_functions::oauth_provider_delete;
 use minijinja::{Value, context};
@@ -11,7 +11,7 @@ use crate::pages::{provider, ways};
 use crate::visit::Visit;
 use crate::visit::call::Call;
 
-/// `None` if the project has no providers, and the user no account at one.
+/// `None` if the project has no providers and the user has no account at a provider.
 pub(super) fn shown(visit: &Visit) -> Option<Value> {
     let accounts = &visit.visitor.as_ref()?.user.provider_accounts;
     let providers = &visit.project.config.oauth_providers;

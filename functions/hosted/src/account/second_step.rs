@@ -1,4 +1,4 @@
-//! The second step of a sign-in: authenticator apps, recovery codes and remembered devices.
+//! The second step of a sign-in, with authenticator apps, recovery codes and remembered devices.
 
 use std::fmt::Write as _;
 
@@ -86,8 +86,8 @@ async fn begin(visit: &Visit) -> Outcome {
     Outcome::Answer(set_up(visit, &field("code"), &field("secret_base32"), &field("otpauth_url"), None))
 }
 
-/// Shows the secret and asks for a code. After a wrong code, the form brings both texts back, since
-/// the operation tells them only once.
+/// Shows the secret and asks for a code. After a wrong code, the new form contains the same secret
+/// and URL, because the operation returns them only once.
 fn set_up(visit: &Visit, code: &str, secret: &str, url: &str, refused: Option<&Reply>) -> Answer {
     let spaced = secret.as_bytes().chunks(4).map(String::from_utf8_lossy).collect::<Vec<_>>().join(" ");
     let values = context! {
@@ -115,16 +115,17 @@ async fn verify(visit: &Visit) -> Outcome {
     }
 }
 
-/// Shows new recovery codes, once.
+/// Shows new recovery codes once.
 fn codes(visit: &Visit, codes: &Json) -> Outcome {
     let codes: Vec<String> = codes.as_array().into_iter().flatten().filter_map(Json::as_str).map(str::to_owned).collect();
     let values = context! { kind => "codes", secrets => codes, section => "second-step" };
     Outcome::Answer(visit.document("shown_once", values).answer())
 }
 
-/// A QR code as the path of an SVG, and its width in modules; `None` if the text is too long.
+/// The path of a QR code in SVG, and the code's width in modules. `None` if the text is too long or
+/// is not an `otpauth:` URL.
 fn qr_code(text: &str) -> Option<Value> {
-    // A form brings the text back, so it may be anything.
+    // The text was sent in a form, so it may be arbitrary.
     let text = Some(text).filter(|text| text.starts_with("otpauth://"))?;
     let code = QrCode::with_error_correction_level(text, EcLevel::L).ok()?;
     let (width, modules) = (code.width(), code.to_colors());
@@ -150,7 +151,7 @@ mod tests {
     fn a_qr_code_is_the_path_of_its_dark_modules() {
         let code = qr_code("otpauth://totp/App:ada@example.com?secret=ABC").unwrap_or_default();
         let path = code.get_attr("path").unwrap_or_default();
-        // The finder at the corner is seven modules wide.
+        // The finder pattern in the corner is seven modules wide.
         assert!(path.as_str().is_some_and(|path| path.starts_with("M0 0h7v1H0z")), "{path}");
         assert!(qr_code("javascript:alert(1)").is_none());
         assert!(qr_code(&format!("otpauth://{}", "x".repeat(5000))).is_none());

@@ -1,4 +1,4 @@
-//! Sessions: where the user is signed in.
+//! The user's sessions, with the places from which they were used.
 
 use auth_functions::{session_delete, session_delete_all, session_list};
 use minijinja::{Value, context};
@@ -14,7 +14,7 @@ pub(super) async fn shown(visit: &Visit) -> Value {
     let reply = visit.call(session_list::ROUTE, session_list::handle, call).await;
     let all = items(&reply);
     let is_current = |session: &&serde_json::Value| session["is_current_session"] == true;
-    // The current one is first, so that it is never among those left out.
+    // The current session is the first, so that it is always among the rows that are shown.
     let sorted = all.iter().filter(is_current).chain(all.iter().filter(|session| !is_current(session)));
     let shown = list(sorted, |session| {
         context! {

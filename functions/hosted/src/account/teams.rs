@@ -10,12 +10,13 @@ use crate::account::outcome::{Action, Outcome};
 use crate::visit::Visit;
 use crate::visit::call::Call;
 
-/// More than are shown, but not all: a team may be large.
+/// The number of teams to read is greater than the number shown, but is limited, because a team may
+/// be large.
 fn some() -> Call {
     Call::new().query("user_id=me&limit=100".to_owned())
 }
 
-/// `None` if there are neither teams nor invitations, and the user cannot create a team.
+/// `None` if there are no teams and no invitations, and the user cannot create a team.
 pub(super) async fn shown(visit: &Visit) -> Option<Value> {
     let (teams, invitations) =
         join!(visit.call(team_list::ROUTE, team_list::handle, some()), visit.call(invitation_list::ROUTE, invitation_list::handle, some()));

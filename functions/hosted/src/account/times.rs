@@ -1,4 +1,5 @@
-//! Times in words: how long ago something was or, if that was long ago, on which day.
+//! Times in words. A text says how long ago something happened or, if the time is long ago, on
+//! which day it happened.
 
 use jiff::Timestamp;
 use minijinja::{Value, context};
@@ -6,16 +7,16 @@ use serde_json::Value as Json;
 
 use crate::visit::Visit;
 
-/// A date whose hyphens do not break lines.
+/// The format of a date whose hyphens do not break lines.
 const DATE: &str = "%Y\u{2011}%m\u{2011}%d";
 
 const MINUTE: i64 = 60;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
-/// After this many days, the date is shown instead.
+/// After this many days, the date is shown instead of the number of days.
 const MAX_DAYS: i64 = 30;
 
-/// The unit in which a duration is told, and how many of them it has; `None` if a date says more.
+/// The unit and the number that express a duration. `None` if the date should be shown instead.
 fn told(seconds: i64) -> Option<(&'static str, i64)> {
     Some(match seconds {
         ..MINUTE => ("now", 0),
@@ -27,7 +28,7 @@ fn told(seconds: i64) -> Option<(&'static str, i64)> {
 }
 
 impl Visit {
-    /// A time in milliseconds in words, and in full; nothing if it is not a time.
+    /// A time in milliseconds, in words and in full. `None` if the value is not a time.
     pub(super) fn ago(&self, millis: &Json) -> Option<Value> {
         Some(self.ago_at(Timestamp::from_millisecond(millis.as_i64()?).ok()?))
     }
@@ -44,7 +45,7 @@ impl Visit {
     }
 }
 
-/// The day of a time in milliseconds.
+/// The date of a time in milliseconds.
 pub(super) fn day(millis: &Json) -> Option<String> {
     let at = Timestamp::from_millisecond(millis.as_i64()?).ok()?;
     Some(at.strftime(DATE).to_string())

@@ -1,9 +1,9 @@
 //! `authorize`: signs the visitor in to a client of the project (OpenID Connect Core §3.1.2). The
-//! authorization endpoint checks the client's request and sends the browser here; from then on,
-//! only the name of the request is in the query.
+//! authorization endpoint checks the client's request and sends the browser to this page. From then
+//! on, the query contains only the name of the request.
 //!
-//! What is asked next is decided by the operation. The page shows the client, and where the visitor
-//! will return to, because anybody may have sent the link.
+//! The operation decides which step comes next. The page shows the client and the site to which the
+//! visitor will return, because anyone may have sent the link.
 
 use minijinja::{Value, context};
 use openid_functions::{authorization_begin, authorization_complete};
@@ -17,14 +17,14 @@ use crate::visit::authorization::AUTHORIZE;
 use crate::visit::call::{Call, Reply};
 use crate::visit::fields::Fields;
 
-/// The field of the query with the name of the request.
+/// The query parameter that contains the name of the request.
 const REQUEST: &str = "request";
-/// The field of the query that is set if a form led here.
+/// The query parameter that is set if a form led to this page.
 const ONWARD: &str = "onward";
-/// The field of the query that hides the current account.
+/// The query parameter that hides the current account.
 pub(crate) const ANOTHER: &str = "another_account";
 
-/// The authorization endpoint: checks the request of a client.
+/// The authorization endpoint, which checks the request of a client.
 pub(crate) async fn begin(visit: &Visit, parameters: String) -> Answer {
     let call = Call::with(json!({ "parameters": parameters })).anonymous();
     let reply = visit.call(authorization_begin::ROUTE, authorization_begin::handle, call).await;
@@ -44,7 +44,7 @@ pub(crate) async fn begin(visit: &Visit, parameters: String) -> Answer {
     }
 }
 
-/// Says what is wrong with a client's request.
+/// The page that explains why a client's request is invalid.
 pub(super) fn invalid(visit: &Visit, reply: &Reply) -> Answer {
     let about = visit.fill("authorize.invalid_details", &[("reason", reply.detail("reason"))]);
     let notice = Notice::new(visit, visit.text("authorize.invalid_title")).text(visit.text("authorize.invalid")).text(about);
@@ -65,7 +65,7 @@ pub(super) async fn submit(visit: &mut Visit) -> Answer {
     }
 }
 
-/// Goes on with the request after the visitor's decision.
+/// Continues the request after the visitor's decision.
 async fn step(visit: &mut Visit, mut body: Json) -> Answer {
     let is_account_chosen = body["is_account_chosen"] == true;
     body[REQUEST] = json!(visit.query.text(REQUEST));
@@ -91,7 +91,7 @@ fn expired(visit: &Visit) -> Answer {
     Notice::new(visit, visit.text("authorize.expired_title")).text(visit.text("authorize.expired")).answer()
 }
 
-/// A page from which the visitor comes back here.
+/// The URL of a page from which the visitor later returns to this page.
 fn to_page(visit: &Visit, page: &str, reply: &Reply, is_another: bool) -> String {
     let here = visit.place.path(AUTHORIZE, &visit.query.only(&[REQUEST]));
     let query = Fields::default().with("after_auth_return_to", &here);
@@ -102,8 +102,8 @@ fn to_page(visit: &Visit, page: &str, reply: &Reply, is_another: bool) -> String
     visit.place.url(page, &given(query, ANOTHER, if is_another { "1" } else { "" }))
 }
 
-/// The URL of a page with a mark that a form led there: browsers check the form's policy for every
-/// redirect after it, and it does not name the client.
+/// The URL of a page, with a mark that a form leads to the page. Browsers check the policy of the
+/// form for every redirect that follows, and the policy does not contain the client's URL.
 pub(crate) fn after_form(url: &str) -> String {
     format!("{url}{}{ONWARD}=1", if url.contains('?') { '&' } else { '?' })
 }
@@ -122,12 +122,12 @@ fn go(visit: &Visit, redirection: &Json) -> Answer {
     visit.document("to_client", values).leads_to(target(url)).answer()
 }
 
-/// Sends the visitor to a client by a document, which begins a navigation of its own.
+/// Sends the visitor to a client through a document, which starts a new navigation.
 pub(super) fn onward(visit: &Visit, url: &str) -> Answer {
     visit.document("to_client", context! { href => url, fields => Vec::<Value>::new() }).answer()
 }
 
-/// A URL as a source of the policy for forms: its origin, or the scheme of a native app.
+/// A source for the policy about forms. It is the origin of a URL, or the scheme of a native app.
 fn target(url: &str) -> Option<String> {
     let scheme = || url.split_once(':').map(|(scheme, _)| format!("{scheme}:"));
     origin(url).or_else(|| scheme().filter(|scheme| scheme.contains('.')))
@@ -179,7 +179,7 @@ fn text<'a>(value: &'a Json, name: &str) -> Option<&'a str> {
     value[name].as_str()
 }
 
-/// Whether the visitor is to sign in with another account than the current one.
+/// Whether the visitor should sign in with a different account.
 pub(super) fn wants_another(visit: &Visit) -> bool {
     visit.query.get(ANOTHER).is_some()
 }

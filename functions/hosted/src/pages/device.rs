@@ -1,7 +1,8 @@
 //! `cli-auth-confirm`: allows a command-line tool or a device to sign in.
 //!
-//! Somebody else may have started the sign-in and sent the link, so the page says what is about to
-//! happen, from where, and shows the code that the tool shows (RFC 8628 §5.4); the visitor decides.
+//! Another person may have started the sign-in and sent the link. The page therefore says what
+//! happens next and where the sign-in was started. It also shows the code that the tool shows (RFC
+//! 8628 §5.4). The visitor decides.
 
 use auth_functions::cli_complete;
 use minijinja::context;
@@ -46,7 +47,7 @@ pub(super) async fn show(visit: &Visit) -> Answer {
         .answer()
 }
 
-/// Asks for the code that a device shows.
+/// The page that asks for the code that a device shows.
 fn ask(visit: &Visit, problem: &str) -> Answer {
     let values = context! { problem => problem, problems => context! { code => "" } };
     visit.document("device", values).answer()

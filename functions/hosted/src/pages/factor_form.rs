@@ -8,14 +8,14 @@ use crate::answer::Answer;
 use crate::visit::Visit;
 use crate::visit::call::Reply;
 
-/// Asks for the factor that a sign-in requires.
+/// The page that asks for the second factor of a sign-in.
 pub(super) fn ask(visit: &Visit, reply: &Reply) -> Answer {
     let factors = reply.body["details"]["factors"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let factors = factors.collect::<Vec<_>>().join(" ");
     form(visit, reply.detail("attempt_code"), &factors, None)
 }
 
-/// The form, perhaps with the reason why an operation refused it.
+/// The form, and the reason if an operation has rejected the form.
 pub(super) fn form(visit: &Visit, attempt: &str, factors: &str, reply: Option<&Reply>) -> Answer {
     let has = |name: &str| factors.split(' ').any(|factor| factor == name);
     let text = reply.map(|reply| visit.error_text(reply));

@@ -42,7 +42,8 @@ pub(super) async fn submit(visit: &Visit) -> Answer {
     }
 }
 
-/// Why the visitor cannot join. An address that is not verified yet may be the invited one.
+/// The page that explains why the visitor cannot join. If the visitor's email address is not
+/// verified yet, it may still be the invited address.
 fn refused(visit: &Visit, reply: &Reply, code: &str) -> Answer {
     let notice = Notice::new(visit, visit.text("invitation.title_unknown"));
     let unverified = unverified(visit).filter(|_| reply.error().is_some_and(|error| error.starts_with("TEAM_INVITATION_")));
@@ -57,13 +58,13 @@ fn refused(visit: &Visit, reply: &Reply, code: &str) -> Answer {
     }
 }
 
-/// The visitor's own address, if it is not verified.
+/// The visitor's primary email address, if it is not verified.
 fn unverified(visit: &Visit) -> Option<String> {
     let primary = visit.visitor.as_ref()?.user.primary()?;
     (!primary.is_verified).then(|| primary.value.to_string())
 }
 
-/// Sends the link that verifies the address.
+/// Sends an email with the link that verifies the address.
 async fn send(visit: &Visit, code: &str) -> Answer {
     let email = unverified(visit).unwrap_or_default();
     let body = json!({ "email": email, "callback_url": visit.place.url("email-verification", &visit.way_back()) });

@@ -1,8 +1,8 @@
 //! `logout`: signs the visitor out at the request of a client (RP-Initiated Logout 1.0). The
-//! end-session endpoint sends the browser here with the client's parameters.
+//! end-session endpoint redirects the browser to this page with the client's parameters.
 //!
-//! Any site can do that, so the visitor is asked, unless the request has an ID token of the
-//! session.
+//! Any site can send a browser to this page. The visitor is therefore asked to confirm, unless the
+//! request contains an ID token of the session.
 
 use auth_functions::{session_delete, session_delete_current};
 use openid_functions::logout_begin;
@@ -16,7 +16,7 @@ use crate::visit::authorization::LOGOUT;
 use crate::visit::call::{Call, Reply};
 use crate::visit::fields::Fields;
 
-/// The parameters of a request.
+/// The parameters of a logout request.
 const PARAMETERS: [&str; 5] = ["id_token_hint", "client_id", "post_logout_redirect_uri", "state", "ui_locales"];
 
 /// The end-session endpoint.
@@ -72,14 +72,14 @@ fn ask(visit: &Visit, reply: &Reply, name: &str) -> Answer {
         .answer()
 }
 
-/// Ends the session here and the one at the client.
+/// Ends the session on the pages and the session of the client.
 async fn end(visit: &Visit, reply: &Reply) -> Answer {
     if let Some(session) = reply.body["client_session_id"].as_str() {
         visit.call(session_delete::ROUTE, session_delete::handle, Call::for_me().at(session)).await;
     }
     if visit.visitor.is_some() {
         let ended = visit.call(session_delete_current::ROUTE, session_delete_current::handle, Call::new()).await;
-        // A session that has ended in the meantime is what was asked for.
+        // If the session has ended in the meantime, the visitor is already signed out.
         if ended.status.is_server_error() || ended.error() == Some("RATE_LIMITED") {
             return visit.refusal(&ended);
         }
@@ -88,8 +88,8 @@ async fn end(visit: &Visit, reply: &Reply) -> Answer {
     done(visit, reply)
 }
 
-/// Sends the visitor back to the client, by a document: the client's URL is not among those to
-/// which the forms of these pages may lead.
+/// Sends the visitor back to the client through a document, because the policy about the forms of
+/// these pages does not permit the client's URL.
 fn done(visit: &Visit, reply: &Reply) -> Answer {
     match reply.body["redirect_url"].as_str() {
         Some(url) => crate::pages::authorize::onward(visit, url),

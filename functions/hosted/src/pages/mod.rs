@@ -1,4 +1,5 @@
-//! The pages. Each has a function that shows it and, if it has a form, one that takes the form.
+//! The pages. Each page has a function that shows it. If the page has a form, another function
+//! handles the form.
 
 pub(crate) mod authorize;
 mod device;
@@ -75,12 +76,13 @@ pub(crate) async fn submit(visit: &mut Visit) -> Answer {
     }
 }
 
-/// Shows a page again instead of taking a form that is not this browser's: the session of another
-/// tab has begun or ended, cookies are blocked, or another site sent the form.
+/// If a form does not belong to this browser's session, shows the page again instead of handling
+/// the form. The session may have begun or ended in another tab, cookies may be blocked, or another
+/// site may have sent the form.
 async fn again(visit: &mut Visit) -> Answer {
     visit.problem = Some(visit.text("common.expired_form"));
     if visit.page == "mfa" {
-        // Without the form's attempt, there is nothing to go on with.
+        // Without the sign-in attempt in the form, the sign-in cannot continue.
         return sign_in::show(visit).with_status(StatusCode::FORBIDDEN);
     }
     let answer = Box::pin(show(visit)).await;

@@ -1,4 +1,4 @@
-//! Pages that only say or ask something.
+//! Pages that only show a message or ask a question.
 
 use http::StatusCode;
 use minijinja::{Value, context};
@@ -21,7 +21,7 @@ pub(crate) struct Notice<'a> {
     buttons: Vec<Value>,
     links: Vec<Value>,
     challenge: Option<Value>,
-    /// The query of the page that takes the form.
+    /// The query of the URL to which the form is posted.
     query: Fields,
     status: StatusCode,
 }
@@ -53,13 +53,13 @@ impl<'a> Notice<'a> {
         Self { shown_code: Some(code.to_owned()), ..self }
     }
 
-    /// Shows why an operation refused.
+    /// Shows why an operation failed.
     pub(crate) fn refused(self, reply: &Reply) -> Self {
         let challenge = ways::challenge(self.visit, GuardedOperation::Email, Some(reply));
         Self { problem: Some(self.visit.error_text(reply)), status: reply.status, challenge, ..self }
     }
 
-    /// Sends the form to this page with this query, too.
+    /// Posts the form to this page with this query.
     pub(crate) fn keeping(self, query: Fields) -> Self {
         Self { query, ..self }
     }

@@ -1,4 +1,4 @@
-//! `onboarding`: what a restricted user still has to do.
+//! `onboarding`: shows a restricted user the steps that are left.
 
 use model::user::restriction::RestrictedReason;
 use serde_json::json;

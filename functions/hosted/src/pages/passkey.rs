@@ -1,5 +1,5 @@
-//! Passkeys, as the script of the pages uses them: it asks for a challenge, and sends the answer of
-//! the authenticator with a form.
+//! Responds to the script of the pages, which requests a passkey challenge and sends the
+//! authenticator's response in a form.
 
 use auth_functions::{passkey_initiate_authentication, passkey_sign_in};
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ pub(super) async fn begin(visit: &Visit) -> Answer {
     Answer::json(reply.status, &reply.body)
 }
 
-/// Signs in with the answer of an authenticator.
+/// Signs in with the response of an authenticator.
 pub(super) async fn sign_in(visit: &Visit) -> Reply {
     let response = serde_json::from_str::<Value>(visit.form.text("passkey")).unwrap_or_default();
     let body = json!({ "code": visit.form.text("passkey_code"), "authentication_response": response });

@@ -1,9 +1,10 @@
-//! Signing in with a provider: `oauth-start` sends the visitor to the provider, `oauth-callback` is
-//! where they come back with an authorization code of this service.
+//! Signing in with a provider. The page `oauth-start` sends the visitor to the provider, and
+//! `oauth-callback` receives the visitor with an authorization code of this service.
 //!
-//! The state and the PKCE verifier of a flow are in a sealed cookie of the pages' host, so only the
-//! browser that began the flow can end it. The flow itself begins on the API's host, to whose
-//! callback the provider answers. The account's page also links accounts in this way.
+//! The state and the PKCE verifier of a flow are in a sealed cookie on the pages' host, so only the
+//! browser that began the flow can complete it. The flow begins on the API's host, because the
+//! provider redirects to the callback on that host. The account's page links accounts in the same
+//! way.
 
 use auth_functions::{oauth_authorize, oauth_token, session_delete};
 use crypto::seal::SealedText;
@@ -27,16 +28,16 @@ use crate::visit::account::ACCOUNT;
 use crate::visit::call::{Call, Reply};
 use crate::visit::fields::Fields;
 
-// The names that the published SDK gives to the parameters of a page that wants the app's session.
+// The names that the published SDK gives to the parameters of a page that needs the app's session.
 const NESTED_SESSION: &str = "stack_nested_cross_domain_auth_refresh_token_id";
 const NESTED_CALLBACK: &str = "stack_nested_cross_domain_auth_callback_url";
-/// How long a flow may take.
+/// The time that a flow may take.
 const LIFE: SignedDuration = SignedDuration::from_mins(10);
 
-/// The way of a flow that links an account, instead of signing in.
+/// The value of `way` for a flow that links an account instead of signing in.
 const LINK: &str = "link";
 
-/// What the browser keeps of a flow.
+/// The data of a flow that the browser keeps.
 #[derive(Serialize, Deserialize)]
 struct Flow {
     state: String,
@@ -45,7 +46,7 @@ struct Flow {
     way: String,
     /// The query that leads back to the app.
     back: String,
-    /// The page to go on with, for a session that the app hands over; otherwise empty.
+    /// The page to show after an app has handed over its session. Otherwise empty.
     #[serde(default)]
     page: String,
 }
@@ -55,7 +56,7 @@ impl Flow {
         format!("hosted-flow/{}", visit.project.id)
     }
 
-    /// A new flow, kept in the browser; `None` if it cannot be sealed.
+    /// Starts a flow, which the browser keeps. `None` if the flow cannot be sealed.
     fn begin(visit: &Visit, way: &str, back: &str, page: &str) -> Option<Self> {
         let code = || visit.app.entropy.code().expose_secret().to_owned();
         let flow = Self { state: code(), verifier: code(), way: way.to_owned(), back: back.to_owned(), page: page.to_owned() };
@@ -68,7 +69,8 @@ impl Flow {
         Some(flow)
     }
 
-    /// The flow of this browser with the state of the query. It ends now.
+    /// Finds the flow whose state is in the query, reads it from the cookie of this browser, and
+    /// removes the cookie. It ends now.
     fn take(visit: &Visit) -> Option<Self> {
         let state = visit.query.get("state")?;
         let sealed = SealedText::from_text(visit.cookies.flow(state)?.to_owned());
@@ -79,8 +81,9 @@ impl Flow {
     }
 }
 
-/// `oauth-start?provider=…`: begins a flow. On the pages' host, it keeps the flow in the browser
-/// and goes to the same page on the API's host, which asks the operation for the provider's URL.
+/// `oauth-start?provider=…`: begins a flow. On the pages' host, this page stores the flow in the
+/// browser and redirects to the same page on the API's host. On the API's host, the page gets the
+/// provider's URL from the operation.
 pub(super) async fn start(visit: &Visit) -> Answer {
     if visit.query.get("state").is_some() {
         return send(visit).await;
@@ -94,15 +97,16 @@ pub(super) async fn start(visit: &Visit) -> Answer {
     Answer::redirect(&visit.place.url_at_api("oauth-start", query))
 }
 
-/// Begins a flow that links an account at a provider to the visitor's, or gives back why not.
+/// Starts a flow that links an account at a provider to the visitor's account, or returns the
+/// error.
 ///
-/// The access token that the operation needs is put in here, so no URL of the browser has it. The
-/// operation answers with the provider's URL instead of redirecting: its cookie could not be set
-/// from a project's own host. The account is linked only when its code is redeemed, for which the
-/// verifier in this browser's cookie is needed.
+/// The access token that the operation requires is added here, so no URL in the browser contains
+/// it. The operation returns the provider's URL instead of redirecting, because the operation's
+/// cookie cannot be set from a project's host. The account is linked only when the code is
+/// redeemed, which requires the verifier in this browser's cookie.
 ///
-/// A document sends the browser on, not a redirect: the policy for forms also covers redirects, and
-/// it cannot list a provider's, which are not known.
+/// A document sends the browser to the provider, because the policy for forms also applies to
+/// redirects and cannot list the URLs of all providers.
 pub(crate) async fn link(visit: &Visit, provider: &str) -> Result<Answer, Box<Reply>> {
     let back = visit.way_back().query();
     let Some(flow) = Flow::begin(visit, LINK, &back, "") else { return Ok(refused(visit, "OTHER")) };
@@ -119,9 +123,9 @@ pub(crate) async fn link(visit: &Visit, provider: &str) -> Result<Answer, Box<Re
     Ok(visit.document("onward", values).answer())
 }
 
-/// Sends the browser to the provider, with the cookie that binds the flow to it.
+/// Sends the browser to the provider, with the cookie that binds the flow to the browser.
 async fn send(visit: &Visit) -> Answer {
-    // Only the pages may do without the project's client key, and only for themselves.
+    // Only the pages may omit the project's client key, and only for the flows that they start.
     let callback = Url::parse(visit.query.text("redirect_uri")).ok();
     let pages = &visit.app.settings.own_pages;
     if !callback.is_some_and(|url| pages.has(&visit.project.id, &url) && url.path() == format!("{PATH}/oauth-callback")) {
@@ -154,7 +158,7 @@ fn failed(visit: &Visit, reply: &Reply) -> Answer {
     Notice::new(visit, visit.text("problem.title")).refused(reply).link("sign-in", visit.text("common.start_again")).answer()
 }
 
-/// What every request to begin a flow says.
+/// The query parameters of every request that starts a flow.
 fn query(visit: &Visit, callback: &str, state: &str, challenge: &str) -> Fields {
     let query = [
         ("client_id", visit.project.id.as_str()),
@@ -170,7 +174,7 @@ fn query(visit: &Visit, callback: &str, state: &str, challenge: &str) -> Fields 
     query.into_iter().fold(Fields::default(), |query, (name, value)| query.with(name, value))
 }
 
-/// `oauth-callback`: takes the code, or says why there is none.
+/// `oauth-callback`: redeems the code, or shows why there is no code.
 pub(super) async fn finish(visit: &mut Visit) -> Answer {
     let Some(flow) = Flow::take(visit) else { return refused(visit, "OAUTH_STATE_NOT_FOUND") };
     visit.query = Fields::of_query(&flow.back).or(&visit.query);
@@ -198,16 +202,18 @@ pub(super) async fn finish(visit: &mut Visit) -> Answer {
     }
 }
 
-/// For a page that an app opens for its user: the app names the session, and where to get it. If
-/// the visitor's session here is another one, the browser goes to the app, whose SDK answers with
-/// an authorization code for its own session (the SDK calls this nested cross-domain sign-in).
+/// Fetches the session of an app that opens a page for its user. The query contains the id of the
+/// session, and the URL of the app that hands the session over. If the visitor's session on the
+/// pages is a different session, the browser is sent to the app. The app's SDK then returns an
+/// authorization code for the app's session. The SDK calls this nested cross-domain sign-in.
 pub(crate) fn fetch_session(visit: &Visit) -> Option<Answer> {
     let session = visit.query.get(NESTED_SESSION).filter(|_| visit.query.get("code").is_none())?;
     if visit.visitor.as_ref().is_some_and(|visitor| visitor.session.id.to_string() == session) {
         return None;
     }
     let app = RedirectUrl::parse(visit.query.get(NESTED_CALLBACK)?).ok()?;
-    // An app of the project, and never a page of this service, which would send the browser on.
+    // The URL must belong to an app of the project. The URL must not be a page of this service,
+    // because the page would redirect the browser again.
     if !(Rules { own: None, ..visit.project.redirects(&visit.app.settings.own_pages) }).trust(&app) || visit.is_at_own_host(&app) {
         return None;
     }
@@ -224,9 +230,10 @@ pub(crate) fn fetch_session(visit: &Visit) -> Option<Answer> {
     Some(Answer::redirect(url.as_str()))
 }
 
-/// Ends a flow that links an account. Redeeming its code has begun a session, too, which nobody
-/// needs: the visitor has one. If the user has a second factor, it is asked for first, and the
-/// visitor goes on in the session that then begins.
+/// Completes a flow that links an account. Redeeming the code has also started a session. The new
+/// session is not needed, because the visitor already has a session. If the user has a second
+/// factor, the page asks for it first, and the visitor continues in the session that starts
+/// afterwards.
 async fn linked(visit: &mut Visit, reply: Reply) -> Answer {
     if reply.error() == Some("MULTI_FACTOR_AUTHENTICATION_REQUIRED") {
         let account = visit.place.path(ACCOUNT, &visit.way_back());
@@ -245,13 +252,13 @@ async fn linked(visit: &mut Visit, reply: Reply) -> Answer {
                 tracing::warn!(code, "the session of a link stays");
             }
         }
-        // The session of the account's page has ended meanwhile.
+        // The session of the account's page has ended in the meantime.
         _ => signed_in::begin(visit, &reply, ""),
     }
     visit.account_changed("providers", "providers_linked")
 }
 
-/// Says that no account was linked, and why.
+/// The page that says why no account was linked.
 fn unlinked(visit: &Visit, reply: Option<&Reply>) -> Answer {
     let code = visit.query.get("errorCode").or_else(|| visit.query.get("error")).unwrap_or_default();
     let known = Some(visit.text(&format!("errors.{code}"))).filter(|text| !text.is_empty());
@@ -262,7 +269,7 @@ fn unlinked(visit: &Visit, reply: Option<&Reply>) -> Answer {
     }
 }
 
-/// `error`, and the errors that a provider's flow comes back with.
+/// `error`: shows an error. `oauth-callback` also uses this page if a provider's flow fails.
 pub(super) fn show_error(visit: &Visit) -> Answer {
     let code = visit.query.get("errorCode").unwrap_or("OTHER").to_owned();
     refused(visit, &code)

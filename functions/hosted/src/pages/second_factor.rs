@@ -1,5 +1,5 @@
-//! `mfa`: completes a sign-in that requires a second factor. The attempt's code travels in the
-//! forms, so the page works in any number of tabs.
+//! `mfa`: completes a sign-in that requires a second factor. The forms contain the code of the
+//! attempt, so the page works in any number of tabs.
 
 use auth_functions::mfa_sign_in;
 use jiff::{SignedDuration, Timestamp};
@@ -39,7 +39,7 @@ pub(super) async fn submit(visit: &mut Visit) -> Answer {
     }
 }
 
-/// Keeps the token of a device that is to be remembered.
+/// Stores the token of a device that should be remembered.
 fn remember(visit: &Visit, reply: &Reply) {
     let expires = reply.body["device_expires_at_millis"].as_i64().and_then(|millis| Timestamp::from_millisecond(millis).ok());
     if let (Some(token), Some(expires)) = (reply.body["device_token"].as_str(), expires) {

@@ -1,4 +1,5 @@
-//! `sign-in`: every way to sign in that the project has on, and continuing as the current user.
+//! `sign-in`: offers every way to sign in that the project has enabled. It also offers to continue
+//! as the current user.
 
 use auth_functions::{otp_send_sign_in_code, otp_sign_in, password_sign_in};
 use http::StatusCode;
@@ -14,14 +15,15 @@ use crate::visit::cookies::Cookie;
 use crate::visit::fields::Fields;
 use crate::visit::way_back::WayBack;
 
-/// The characters of a code that are in the email; the rest is its nonce.
+/// The number of characters of a code that are in the email. The remaining characters are the
+/// nonce.
 const TYPED: usize = 6;
 
 pub(super) fn show(visit: &Visit) -> Answer {
     form(visit, None)
 }
 
-/// The form, perhaps with the reason why an operation refused it.
+/// The form, and the reason if an operation has rejected the form.
 fn form(visit: &Visit, reply: Option<&Reply>) -> Answer {
     let values = context! {
         problem => visit.problem.clone().or_else(|| visit.general_problem(reply)),
@@ -36,7 +38,7 @@ fn form(visit: &Visit, reply: Option<&Reply>) -> Answer {
     visit.document("sign_in", values).status(reply.map_or(StatusCode::OK, |reply| reply.status)).answer()
 }
 
-/// What the visitor should know about the way back.
+/// A note about the page or app to which the visitor will return.
 fn note(visit: &Visit) -> Option<String> {
     let back = WayBack::of(visit);
     if back.is_untrusted(visit) {
@@ -69,7 +71,7 @@ async fn password(visit: &mut Visit) -> Answer {
     taken(visit, reply, "password").await
 }
 
-/// The end of a sign-in, or the form again.
+/// Completes a sign-in, or shows the form again.
 async fn taken(visit: &mut Visit, reply: Reply, way: &str) -> Answer {
     match signed_in::take(visit, reply, way).await {
         Ok(answer) => answer,
@@ -77,7 +79,7 @@ async fn taken(visit: &mut Visit, reply: Reply, way: &str) -> Answer {
     }
 }
 
-/// Sends a code, and asks for it. Also the way to an account that does not exist yet.
+/// Sends a code, and shows the form to enter it. Redeeming the code can also create an account.
 pub(super) async fn send_code(visit: &Visit) -> Answer {
     let callback = visit.place.url("magic-link-callback", &visit.way_back());
     let body = json!({ "email": visit.form.text("email").trim(), "callback_url": callback });
@@ -112,9 +114,9 @@ async fn enter_code(visit: &mut Visit) -> Answer {
     }
 }
 
-/// The page to sign in on, for pages that need a visitor: afterwards, the visitor comes back here
-/// with what that page needs of its query. Nothing else may pass: the way back also stands in links
-/// of emails.
+/// The URL of the sign-in page, for pages that require a signed-in visitor. After the sign-in, the
+/// visitor returns to the current page, with the query parameters that the page needs. No other
+/// parameters are kept, because the way back is also part of links in emails.
 pub(crate) fn first(visit: &Visit) -> String {
     let needed: &[&str] = match visit.page.as_str() {
         "team-invitation" => &["code"],

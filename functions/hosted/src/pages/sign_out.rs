@@ -1,4 +1,4 @@
-//! `sign-out`: ends the session, here and in every app that shares it.
+//! `sign-out`: ends the session on the pages and in every app that shares it.
 
 use auth_functions::session_delete_current;
 
@@ -20,7 +20,7 @@ pub(super) fn show(visit: &Visit) -> Answer {
 pub(super) async fn submit(visit: &Visit) -> Answer {
     if visit.visitor.is_some() {
         let reply = visit.call(session_delete_current::ROUTE, session_delete_current::handle, Call::new()).await;
-        // A session that has ended in the meantime is what was asked for.
+        // If the session has ended in the meantime, the visitor is already signed out.
         if reply.status.is_server_error() || reply.error() == Some("RATE_LIMITED") {
             return Notice::new(visit, visit.text("sign_out.title"))
                 .refused(&reply)

@@ -1,4 +1,4 @@
-//! What every way of signing in ends with.
+//! The last steps of every way of signing in.
 
 use auth_functions::oauth_cross_domain;
 
@@ -9,8 +9,8 @@ use crate::visit::authorization::AUTHORIZE;
 use crate::visit::call::{Call, Reply};
 use crate::visit::way_back::{Next, WayBack};
 
-/// Takes the answer of a sign-in: keeps the session and sends the visitor back to the app, or asks
-/// for the second factor. For any other error, the answer is given back.
+/// Handles the response to a sign-in. Either stores the session and sends the visitor back to the
+/// app, or asks for the second factor. Any other error is returned to the caller.
 pub(super) async fn take(visit: &mut Visit, reply: Reply, way: &str) -> Result<Answer, Reply> {
     match reply.error() {
         None => {
@@ -25,7 +25,7 @@ pub(super) async fn take(visit: &mut Visit, reply: Reply, way: &str) -> Result<A
     }
 }
 
-/// Makes the session of a successful sign-in the visitor's.
+/// Makes the new session of a successful sign-in the visitor's session.
 pub(super) fn begin(visit: &mut Visit, reply: &Reply, way: &str) {
     visit.begin_session(reply.text("access_token"), reply.text("refresh_token"));
     if !way.is_empty() {
@@ -33,8 +33,8 @@ pub(super) fn begin(visit: &mut Visit, reply: &Reply, way: &str) {
     }
 }
 
-/// Sends the visitor, who has just signed in or goes on as the same user, back to the app; without
-/// a way back, to the account.
+/// Sends a visitor who has signed in, or who continues as the same user, back to the app. If there
+/// is no way back, shows the account's page.
 pub(super) async fn go_back(visit: &Visit) -> Answer {
     let back = WayBack::of(visit);
     let leads_to_client = back.own_page(visit).as_deref() == Some(AUTHORIZE);

@@ -1,4 +1,4 @@
-//! The ways to sign in that a project has on, and the challenge that a form may need.
+//! The ways to sign in that a project has enabled, and the challenge that a form may require.
 
 use api::product::access::NO_KEY;
 use minijinja::{Value, context};
@@ -13,7 +13,7 @@ use crate::visit::cookies::Cookie;
 const NAMES: [(&str, &str); 6] =
     [("github", "GitHub"), ("gitlab", "GitLab"), ("linkedin", "LinkedIn"), ("x", "X"), ("bitbucket", "Bitbucket"), ("paypal", "PayPal")];
 
-/// The name of a provider, as people know it.
+/// The display name of a provider.
 pub(crate) fn provider_name(id: &str) -> String {
     if let Some((_, name)) = NAMES.iter().find(|(known, _)| *known == id) {
         return (*name).to_owned();
@@ -51,7 +51,8 @@ pub(crate) fn ways(visit: &Visit) -> Value {
     }
 }
 
-/// The challenge of a form: if the project always asks for one, or after a refusal for lack of one.
+/// The challenge to show in a form. There is a challenge if the project always requires one, or if
+/// the operation has just required one.
 pub(crate) fn challenge(visit: &Visit, operation: GuardedOperation, reply: Option<&Reply>) -> Option<Value> {
     let settings = &visit.project.config.bot_challenge;
     let is_required = reply.and_then(Reply::error).is_some_and(|error| matches!(error, "BOT_CHALLENGE_REQUIRED" | "BOT_CHALLENGE_FAILED"));
@@ -66,7 +67,7 @@ pub(crate) fn challenge(visit: &Visit, operation: GuardedOperation, reply: Optio
     Some(context! { provider => provider, key => key, url => url })
 }
 
-/// A body with the solution of the form's challenge.
+/// Adds the solution of the form's challenge to a request body.
 pub(crate) fn with_solution(visit: &Visit, mut body: Json) -> Json {
     if let Some(token) = visit.form.get("bot_challenge_token") {
         body["bot_challenge_token"] = json!(token);
@@ -75,5 +76,5 @@ pub(crate) fn with_solution(visit: &Visit, mut body: Json) -> Json {
     body
 }
 
-/// The key that clients send who have none.
+/// The value that clients send as the secret if they have no client key.
 pub(crate) const CLIENT_SECRET: &str = NO_KEY;

@@ -1,8 +1,8 @@
-//! The languages of the pages. Each has a catalog in `texts/`, a JSON file that a translator can
-//! add without code but for its line here.
+//! The languages of the pages. Each language has a catalog in `texts/`, which is a JSON file. To
+//! add a language, a translator needs no code except one line in this file.
 //!
-//! The choice among a handful of languages takes the lines below; `fluent-langneg` would bring the
-//! subtags of all languages with it.
+//! The code below chooses among a few languages in a few lines. The crate `fluent-langneg` would
+//! add the subtags of all languages.
 
 use std::sync::LazyLock;
 
@@ -11,11 +11,11 @@ use minijinja::Value;
 use minijinja::value::Serde;
 use serde_json::{Map, Value as Json};
 
-/// A language, as its position in [`LANGUAGES`].
+/// A language, identified by its position in [`LANGUAGES`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Language(usize);
 
-/// A language's tag (BCP 47), its direction and its catalog.
+/// A language's tag (BCP 47), the direction of its script, and its catalog.
 struct Catalog {
     tag: &'static str,
     direction: &'static str,
@@ -29,8 +29,8 @@ const LANGUAGES: [Catalog; 2] = [
     Catalog { tag: "de", direction: "ltr", texts: include_str!("../texts/de.json") },
 ];
 
-/// The tag of the pseudo-language that shows in development whether long texts fit and whether a
-/// page can be read from right to left (CLDR has `XB` for such texts).
+/// The tag of the pseudo-language for development. This language shows whether long texts fit, and
+/// whether a page works from right to left. CLDR uses `XB` for such texts.
 const PSEUDO: &str = "ar-XB";
 
 static TEXTS: [LazyLock<Value>; 3] = [
@@ -44,8 +44,8 @@ fn parsed(catalog: &str) -> Value {
 }
 
 impl Language {
-    /// The language of a page: one of `ui_locales` (OpenID Connect Core §3.1.2.1), or else one that
-    /// the browser prefers, or English.
+    /// The language of a page. It is one of `ui_locales` (OpenID Connect Core §3.1.2.1), otherwise
+    /// a language that the browser prefers, and otherwise English.
     pub(crate) fn choose(ui_locales: Option<&str>, headers: &HeaderMap, is_development: bool) -> Self {
         let asked = ui_locales.unwrap_or_default().split_ascii_whitespace().map(str::to_owned);
         let accepted = headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok()).unwrap_or_default();
@@ -74,7 +74,7 @@ impl Language {
     }
 }
 
-/// The languages of `Accept-Language` (RFC 9110 §12.5.4), the preferred ones first.
+/// The languages of `Accept-Language` (RFC 9110 §12.5.4) in order of preference.
 fn by_preference(header: &str) -> impl Iterator<Item = String> + use<> {
     let mut weighted: Vec<(u16, String)> = header
         .split(',')
@@ -91,7 +91,7 @@ fn by_preference(header: &str) -> impl Iterator<Item = String> + use<> {
     weighted.into_iter().map(|(_, tag)| tag)
 }
 
-/// English texts made a third longer, and shown from right to left.
+/// The English texts. They are made a third longer, and are shown from right to left.
 fn pseudo(texts: &Json) -> Json {
     match texts {
         Json::Object(fields) => Json::Object(fields.iter().map(|(name, text)| (name.clone(), pseudo(text))).collect::<Map<_, _>>()),

@@ -1,4 +1,4 @@
-//! Documents from templates. Templates, style and texts are part of the binary.
+//! Documents from templates. The templates, the style and the texts are part of the binary.
 
 pub(crate) mod language;
 pub(crate) mod templates;
@@ -15,15 +15,17 @@ use url::Url;
 use crate::answer::Answer;
 use crate::render::language::Language;
 
-/// The script that adds passkeys, bot challenges and small comforts.
+/// The script that adds passkeys, bot challenges and small conveniences.
 pub(crate) const SCRIPT: &str = include_str!("pages.js");
 
-/// The name of the script under which it is cached: it changes with the content.
+/// The file name of the script. It changes with the script's content, so that browsers can cache
+/// the script.
 pub(crate) fn script_name() -> String {
     format!("{}.js", site::look::version(SCRIPT))
 }
 
-/// A document without a project: the request names none that exists, or something failed.
+/// A document without a project, because the request names no existing project or because of an
+/// error.
 pub(crate) fn failure(app: &App, language: Language, status: StatusCode, text: &str) -> Answer {
     let frame = context! {
         t => language.texts(), lang => language.tag(), dir => language.direction(), problem => text,
@@ -35,11 +37,13 @@ pub(crate) fn failure(app: &App, language: Language, status: StatusCode, text: &
     Answer::document(status, html, &policy("", "", ""))
 }
 
-/// The widget of Cloudflare, for projects that use it; nothing else comes from elsewhere.
+/// The widget of Cloudflare, for projects that use it. Apart from images, documents load nothing
+/// else from other sites.
 pub(crate) const TURNSTILE: &str = "https://challenges.cloudflare.com";
 
-/// What a document may load and where its forms may lead: browsers check the policy for every
-/// redirect after a form, so it names the app that the visitor returns to.
+/// The content security policy, which states what a document may load and where its forms may lead.
+/// Browsers check the policy for every redirect that follows a form, so the policy names the app to
+/// which the visitor returns.
 pub(crate) fn policy(images: &str, form_target: &str, others: &str) -> String {
     let frames = if others.is_empty() { "'none'" } else { others };
     let policy = format!(
@@ -54,8 +58,9 @@ fn style_digest() -> String {
     STANDARD.encode(digest(&SHA256, templates::style().as_bytes()))
 }
 
-/// The origin of a URL as a source of the policy; a URL without one (`data:`) is permitted anyway.
-/// A host may contain `;` (WHATWG URL, §3.2), which would begin another directive.
+/// The origin of a URL as a source of the policy. A URL without an origin (`data:`) is permitted
+/// anyway. `None` if the host contains a character such as `;`, which would begin another
+/// directive. WHATWG URL (§3.2) permits such characters.
 pub(crate) fn origin(url: &str) -> Option<String> {
     let origin = Url::parse(url).ok()?.origin();
     let text = origin.is_tuple().then(|| origin.ascii_serialization())?;

@@ -1,23 +1,24 @@
-// Adds to pages that work without it: passkeys, bot challenges, and small comforts.
+// Adds passkeys, bot challenges and small conveniences to pages that also work without the script.
 
 const form = (data) => new URLSearchParams(data);
 const token = () => document.querySelector("[name=form_token]")?.value ?? "";
 const bytes = (text) => Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (letter) => letter.charCodeAt(0));
 const text = (buffer) => btoa(String.fromCharCode(...new Uint8Array(buffer))).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 
-// Whatever went wrong is read first.
+// Errors get the focus, so that a screen reader reads them first.
 document.querySelector("[role=alert], [aria-invalid=true]")?.focus();
 
-// A form is sent once. The button stays usable if the page comes back from the browser's cache.
+// A form is sent only once. The button works again if the page is restored from the browser's
+// cache.
 document.addEventListener("submit", ({ target, submitter }) => {
   if (submitter?.name) target.append(Object.assign(document.createElement("input"), { type: "hidden", name: submitter.name, value: submitter.value }));
-  // A file leaves the page as it is.
+  // Downloading a file does not replace the page.
   if (submitter?.value === "data.download") return setTimeout(() => target.lastChild.remove());
   for (const element of target.elements) if (element.tagName === "BUTTON") element.disabled = true;
 });
 addEventListener("pageshow", (event) => event.persisted && location.reload());
 
-// The answer to a client that wants it as a form.
+// Sends the response to a client that requested it as a form.
 document.querySelector("form[data-sends]")?.submit();
 
 for (const button of document.querySelectorAll("[data-shows]")) {

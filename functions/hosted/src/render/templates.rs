@@ -7,7 +7,7 @@ use minijinja::{AutoEscape, Environment, Error, UndefinedBehavior, Value};
 
 use site::look::TOKENS;
 
-/// The templates by name; each extends `layout`.
+/// The templates by name. Each template extends `layout`.
 const TEMPLATES: [(&str, &str); 21] = [
     ("layout", include_str!("templates/layout.html.j2")),
     ("parts", include_str!("templates/parts.html.j2")),
@@ -45,7 +45,7 @@ static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
     environment.add_filter("of", is_of);
     environment.add_global("style", Value::from_safe_string(style().to_owned()));
     for (name, text) in TEMPLATES {
-        // A template that cannot be parsed fails the test that renders all of them.
+        // A template that cannot be parsed fails the test that renders all templates.
         if let Err(error) = environment.add_template(name, text) {
             tracing::error!(%error, name, "a template cannot be parsed");
         }
@@ -53,8 +53,8 @@ static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
     environment
 });
 
-/// The style as it stands in every document: the tokens of all pages of the service, and the rules
-/// of these.
+/// The style that every document includes. The style consists of the design tokens of all pages of
+/// the service, and the rules of the hosted pages.
 pub(crate) fn style() -> &'static str {
     static WHOLE: LazyLock<String> = LazyLock::new(|| format!("{TOKENS}{}", include_str!("style.css")));
     &WHOLE
@@ -65,10 +65,10 @@ pub(crate) fn render(name: &str, values: Value) -> Result<String, Error> {
     ENVIRONMENT.get_template(name)?.render(values)
 }
 
-/// The longest name that is shown whole, in characters.
+/// The maximum number of characters that are shown of a name.
 const MAX_SHOWN: usize = 120;
 
-/// A name, cut if it would fill the page.
+/// A name, shortened if it would fill the page.
 fn short(name: &str) -> String {
     match name.char_indices().nth(MAX_SHOWN) {
         Some((end, _)) => format!("{}…", &name[..end]),
@@ -81,7 +81,7 @@ fn section(action: &str) -> String {
     action.split('.').next().unwrap_or_default().to_owned()
 }
 
-/// Whether an action is about the thing with this id.
+/// Whether an action concerns the item with this id.
 fn is_of(action: &str, id: &str) -> bool {
     action.split_once(':').is_some_and(|(_, of)| of == id)
 }
@@ -93,8 +93,8 @@ fn fill(text: &str, values: minijinja::value::Kwargs) -> Result<String, Error> {
     Ok(filled(text, |name| pairs.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())))
 }
 
-/// A text with its placeholders replaced, in one pass: values may contain braces, too. An unknown
-/// placeholder stays.
+/// A text with its placeholders replaced in a single pass, because the values may also contain
+/// braces. An unknown placeholder stays.
 pub(crate) fn filled<'a>(text: &str, value: impl Fn(&str) -> Option<&'a str>) -> String {
     let mut parts = text.split('{');
     let mut whole = parts.next().unwrap_or_default().to_owned();

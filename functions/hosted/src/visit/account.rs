@@ -1,4 +1,4 @@
-//! The way to the account's page, from its own forms and from pages that end there.
+//! Redirects to the account's page, from the page's forms and from the pages that lead back to it.
 
 use api::http::{Describe, Description};
 use axum::extract::FromRequestParts;
@@ -13,7 +13,7 @@ use crate::visit::cookies::Cookie;
 /// The name of the account's page.
 pub(crate) const ACCOUNT: &str = "account-settings";
 
-/// Its sections, in their order.
+/// The sections of the account's page, in order.
 pub(crate) const SECTIONS: [&str; 13] = [
     "profile",
     "emails",
@@ -30,10 +30,10 @@ pub(crate) const SECTIONS: [&str; 13] = [
     "deletion",
 ];
 
-/// How long the text about a change waits for the page that shows it.
+/// The time for which the text about a change is kept until the page shows it.
 const DONE_LIFE: SignedDuration = SignedDuration::from_secs(60);
 
-/// A request for the account's page, whose path names no page.
+/// A request for the account's page. The path of such a request does not name a page.
 pub struct AccountVisit(pub(crate) Visit);
 
 impl FromRequestParts<App> for AccountVisit {
@@ -50,23 +50,24 @@ impl Describe for AccountVisit {
 }
 
 impl Visit {
-    /// Loads the account's page anew after a change, at a section. The text about the change
-    /// (`account.done` of the catalog) waits in a cookie, so that no link can make the page report
-    /// a change that was not made.
+    /// Loads the account's page again after a change, and scrolls to a section. A cookie keeps the
+    /// text about the change (`account.done` in the catalog), so that no link can make the page
+    /// report a change that was not made.
     pub(crate) fn account_changed(&self, section: &str, text: &str) -> Answer {
         let section = known(section);
         self.set_cookie(self.cookies.set(Cookie::Done, &format!("{section}.{text}"), Some(DONE_LIFE)));
         self.account_anew(section)
     }
 
-    /// Loads the account's page anew, at a section. A link could not, since the browser is at this
-    /// URL already.
+    /// Loads the account's page again, and scrolls to a section. A link cannot do this, because the
+    /// browser is already at this URL.
     pub(crate) fn account_anew(&self, section: &str) -> Answer {
         let url = self.place.url(ACCOUNT, &self.way_back());
         Answer::redirect(&format!("{url}#{}", known(section)))
     }
 
-    /// The section and the name of the text about the change that was just made. It is told once.
+    /// The section and the name of the text about the change that was just made. They are returned
+    /// only once. It is told once.
     pub(crate) fn take_change(&self) -> Option<(&str, &str)> {
         let change = self.cookies.get(Cookie::Done)?.split_once('.')?;
         self.set_cookie(self.cookies.set(Cookie::Done, "", Some(SignedDuration::ZERO)));
@@ -74,7 +75,7 @@ impl Visit {
     }
 }
 
-/// The section of this name; empty if there is none.
+/// The section with this name. Empty if there is no such section.
 fn known(section: &str) -> &'static str {
     SECTIONS.into_iter().find(|known| *known == section).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Requests of the authorization endpoint and the end-session endpoint, whose path names the
+//! Requests to the authorization endpoint and the end-session endpoint, whose paths name the
 //! project instead of a page.
 
 use std::sync::Mutex;
@@ -14,16 +14,16 @@ use crate::answer::Answer;
 use crate::visit::Visit;
 use crate::visit::fields::Fields;
 
-/// The name of the page to which the authorization endpoint leads.
+/// The name of the page to which the authorization endpoint redirects.
 pub(crate) const AUTHORIZE: &str = "authorize";
-/// The name of the page to which the end-session endpoint leads.
+/// The name of the page to which the end-session endpoint redirects.
 pub(crate) const LOGOUT: &str = "logout";
 
-/// A request of one of these endpoints. The visit has none of its parameters: they are the
-/// client's.
+/// A request to one of these endpoints. The query of the visit is left empty, because the
+/// parameters belong to the client.
 pub struct AuthorizationVisit {
     pub(crate) visit: Visit,
-    /// The parameters, as in a query.
+    /// The client's parameters, in the form of a query.
     pub(crate) parameters: String,
 }
 
@@ -32,11 +32,12 @@ impl FromRequestParts<App> for AuthorizationVisit {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Answer> {
         let visit = Visit::from_request_parts(parts, app).await?;
-        // A form has its parameters in the body (OpenID Connect Core §3.1.2.1).
+        // A request that is sent as a form has its parameters in the body (OpenID Connect Core
+        // §3.1.2.1).
         let parameters =
             if parts.method == http::Method::POST { visit.form.query() } else { parts.uri.query().unwrap_or_default().to_owned() };
-        // Another site may have sent the form, without the cookies of these pages: it must not
-        // replace them.
+        // The form may come from another site. In this case, the browser sends the form without the
+        // cookies of these pages, and the response must not replace these cookies.
         let visit = Visit { page: AUTHORIZE.to_owned(), query: Fields::default(), set: Mutex::default(), ..visit };
         Ok(Self { visit, parameters })
     }

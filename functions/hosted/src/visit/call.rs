@@ -1,5 +1,6 @@
-//! Calls of operations, within the process and through the operation's layer: limits, checks, audit
-//! log and errors are those of a request from outside with the visitor's address and session.
+//! Calls operations within the process, through the layer of each operation. The limits, checks,
+//! audit log and errors are the same as for an external request with the visitor's address and
+//! session.
 
 use api::http::client::{OwnPage, PLACE_HEADERS, PeerAddress};
 use api::http::{RequestId, Route, router};
@@ -16,10 +17,10 @@ use wire::level::Level;
 use crate::visit::Visit;
 use crate::visit::cookies::Cookie;
 
-/// The maximum size of an answer, in bytes.
+/// The maximum size of a response, in bytes.
 const MAX_BYTES: usize = 4 << 20;
 
-/// The answer of an operation.
+/// The response of an operation.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: StatusCode,
@@ -27,35 +28,35 @@ pub(crate) struct Reply {
     pub(crate) body: Value,
 }
 
-/// What a call sends beside the visitor's session.
+/// A request to an operation. The visitor's session is added when the request is made.
 #[derive(Default)]
 pub(crate) struct Call {
-    /// The values of the path's parameters, in order.
+    /// The values of the path parameters, in order.
     path: Vec<String>,
     query: String,
     body: Option<Value>,
-    /// Whether the refresh token is sent, too.
+    /// Whether to send the refresh token as well.
     has_token: bool,
     is_anonymous: bool,
 }
 
 impl Call {
-    /// A call without a body.
+    /// A request without a body.
     pub(crate) fn new() -> Self {
         Self::default()
     }
 
-    /// A call about the visitor's own things, as lists of sessions, teams or keys want it.
+    /// A request with `user_id=me`, which the lists of sessions, teams and keys require.
     pub(crate) fn for_me() -> Self {
         Self::new().query("user_id=me".to_owned())
     }
 
-    /// A call with this body.
+    /// A request with this body.
     pub(crate) fn with(body: Value) -> Self {
         Self { body: Some(body), ..Self::default() }
     }
 
-    /// Sets the next parameter of the path.
+    /// Sets the next path parameter.
     pub(crate) fn at(mut self, parameter: &str) -> Self {
         self.path.push(parameter.to_owned());
         self
@@ -65,12 +66,12 @@ impl Call {
         Self { query, ..self }
     }
 
-    /// Sends the refresh token, too.
+    /// Sends the refresh token as well.
     pub(crate) fn with_token(self) -> Self {
         Self { has_token: true, ..self }
     }
 
-    /// Leaves the visitor's session out: a sign-in begins another one.
+    /// Sends no session, because a sign-in starts a new session.
     pub(crate) fn anonymous(self) -> Self {
         Self { is_anonymous: true, ..self }
     }
@@ -90,17 +91,17 @@ impl Call {
 }
 
 impl Reply {
-    /// The code of the error; `None` for a success.
+    /// The error code. `None` if the request succeeded.
     pub(crate) fn error(&self) -> Option<&str> {
         if self.status.is_success() || self.status.is_redirection() { None } else { self.body["code"].as_str().or(Some("INTERNAL_ERROR")) }
     }
 
-    /// A text of the body.
+    /// The text in a field of the body.
     pub(crate) fn text(&self, name: &str) -> &str {
         self.body[name].as_str().unwrap_or_default()
     }
 
-    /// A text of the error's details.
+    /// The text in a field of the error's details.
     pub(crate) fn detail(&self, name: &str) -> &str {
         self.body["details"][name].as_str().unwrap_or_default()
     }

@@ -1,6 +1,7 @@
-//! The cookies of the pages, each for one project. Only the host that set one gets it back, over
-//! TLS, and never a script (`__Host-`, RFC 6265bis §4.1.3.2). In development, without TLS, they
-//! have neither prefix nor `Secure`, which some browsers would refuse.
+//! The cookies of the pages, each for one project. A cookie is sent only to the host that set it
+//! and only over TLS, and scripts cannot read it (`__Host-`, RFC 6265bis §4.1.3.2). In development,
+//! without TLS, the cookies have neither the prefix nor `Secure`, because some browsers would
+//! refuse such cookies.
 
 use http::{HeaderMap, header};
 use jiff::SignedDuration;
@@ -11,13 +12,13 @@ use wire::id::ProjectId;
 pub(crate) enum Cookie {
     /// The refresh token of the visitor's session.
     Session,
-    /// A random text to which the tokens of forms are bound.
+    /// A random text to which the form tokens are bound.
     Browser,
-    /// The token of a remembered device, which stands in for the second factor.
+    /// The token of a remembered device, which replaces the second factor.
     Device,
-    /// The way that was used for the last sign-in.
+    /// The method of the last sign-in.
     Way,
-    /// What the account's page says after a change.
+    /// The text that the account's page shows after a change.
     Done,
 }
 
@@ -33,7 +34,7 @@ impl Cookie {
     }
 }
 
-/// The cookies of a request for a project's pages, and how new ones are written.
+/// Reads the cookies in a request for a project's pages, and writes new cookies.
 #[derive(Debug)]
 pub(crate) struct Cookies {
     sent: Vec<(String, String)>,
@@ -53,18 +54,20 @@ impl Cookies {
         self.find(&self.name(cookie.name()))
     }
 
-    /// The cookie of a flow that leaves the pages and comes back, by its state.
+    /// The cookie of a flow that leaves the pages and comes back. The state of the flow identifies
+    /// the cookie.
     pub(crate) fn flow(&self, state: &str) -> Option<&str> {
         self.find(&self.name(&flow_name(state)))
     }
 
-    /// Sets a cookie for this long; without a duration, until the browser is closed.
+    /// Sets a cookie that lasts this long. Without a duration, the cookie lasts until the browser
+    /// is closed.
     pub(crate) fn set(&self, cookie: Cookie, value: &str, life: Option<SignedDuration>) -> String {
         self.written(cookie.name(), value, life)
     }
 
-    /// Removes the flows that were begun first, so that at most three remain with a new one: any
-    /// site can make a browser begin flows, and their cookies must not make requests too large.
+    /// Removes the oldest flows, so that at most three flows remain, including a new flow. Any site
+    /// can make a browser begin flows. The cookies of these flows must not make requests too large.
     pub(crate) fn drop_flows(&self) -> Vec<String> {
         let start = self.name("flow-").replace(&format!("-{}", self.project), "");
         let sent = self.sent.iter().map(|(name, _)| name).filter(|name| name.starts_with(&start) && name.ends_with(self.project.as_str()));
@@ -93,7 +96,8 @@ impl Cookies {
     }
 }
 
-/// A state is a secret of the flow, so the name of its cookie has only its beginning.
+/// A state is a secret of the flow, so the name of the flow's cookie contains only the beginning of
+/// the state.
 fn flow_name(state: &str) -> String {
     format!("flow-{}", state.chars().take(8).filter(char::is_ascii_alphanumeric).collect::<String>())
 }

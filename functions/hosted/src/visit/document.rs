@@ -1,5 +1,5 @@
-//! Documents of a visit: a template with the project's brand, the visitor's language and the token
-//! of the forms.
+//! The documents of a visit. They are rendered from a template with the project's brand, the
+//! visitor's language and the form token.
 
 use http::StatusCode;
 use minijinja::{Value, context};
@@ -16,9 +16,9 @@ pub(crate) struct Document<'a> {
     template: &'static str,
     values: Value,
     status: StatusCode,
-    /// The URL of one more image than those of the project.
+    /// The URL of an image that the document shows in addition to the project's logos.
     image: Option<&'a str>,
-    /// Where a form of the document leads, beside these pages and the app.
+    /// The URLs to which a form of the document may lead, in addition to these pages and the app.
     target: Option<String>,
 }
 
@@ -31,12 +31,12 @@ impl<'a> Document<'a> {
         Self { status, ..self }
     }
 
-    /// Lets the document show this image, too.
+    /// Permits the document to show this image.
     pub(crate) fn image(self, image: Option<&'a str>) -> Self {
         Self { image, ..self }
     }
 
-    /// Lets the forms of the document lead to this source, too.
+    /// Permits the forms of the document to lead to this source.
     pub(crate) fn leads_to(self, target: Option<String>) -> Self {
         Self { target, ..self }
     }
@@ -82,7 +82,7 @@ impl<'a> Document<'a> {
 }
 
 impl Visit {
-    /// A document from a template, to which the form's token, texts and brand are added.
+    /// A document that is rendered from a template with the form token, the texts and the brand.
     pub(crate) fn document(&self, template: &'static str, values: Value) -> Document<'_> {
         Document::new(self, template, values)
     }

@@ -1,4 +1,4 @@
-//! A visit: one request for a page, with the project, the visitor and everything sent.
+//! A visit is one request for a page, with the project, the visitor and all data in the request.
 
 pub(crate) mod account;
 pub(crate) mod authorization;
@@ -38,10 +38,11 @@ use crate::visit::fields::Fields;
 use crate::visit::place::Place;
 use crate::visit::visitor::Visitor;
 
-/// How long the pages remember a browser: its last way to sign in and the binding of its forms.
+/// The data of a browser that the pages remember, and for how long. It consists of the last sign-in
+/// method, and the text to which its forms are bound.
 const BROWSER_LIFE: SignedDuration = SignedDuration::from_hours(24 * 180);
 
-/// The longest query, in bytes.
+/// The maximum length of a query, in bytes.
 const MAX_QUERY: usize = 8 * 1024;
 
 /// The path of a page.
@@ -52,7 +53,7 @@ pub(crate) struct PagePath {
     page: String,
 }
 
-/// The tokens of a session that has just begun.
+/// The tokens of a session that this request has started.
 pub(crate) struct SignedIn {
     pub(crate) access_token: String,
     pub(crate) refresh_token: SecretString,
@@ -62,24 +63,24 @@ pub(crate) struct SignedIn {
 pub struct Visit {
     pub(crate) app: App,
     pub(crate) project: Project,
-    /// Where the pages of the project are for this visitor.
+    /// The URLs of the project's pages for this visitor.
     pub(crate) place: Place,
     /// The name of the page.
     pub(crate) page: String,
     pub(crate) query: Fields,
-    /// What a form sent; empty on GET.
+    /// The fields of a posted form. Empty for GET.
     pub(crate) form: Fields,
     pub(crate) language: Language,
     pub(crate) cookies: Cookies,
-    /// The signed-in user, if the session of the cookie is live.
+    /// The signed-in user, if the session in the cookie is live.
     pub(crate) visitor: Option<Visitor>,
-    /// The session that began with this request.
+    /// The session that this request has started.
     pub(crate) signed_in: Option<SignedIn>,
-    /// What the page says first, if something went wrong.
+    /// The message at the top of the page if an error has occurred.
     pub(crate) problem: Option<String>,
-    /// The secret of the browser to which forms are bound.
+    /// The browser's secret, to which forms are bound.
     browser: String,
-    /// The cookies to set with the answer.
+    /// The cookies to set with the response.
     set: Mutex<Vec<String>>,
     parts: Parts,
 }
@@ -91,7 +92,7 @@ impl FromRequestParts<App> for Visit {
         let path = RawPathParams::from_request_parts(parts, app).await.ok();
         let parameter = |wanted: &str| path.as_ref()?.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value.to_owned());
         let (page, named) = (parameter("page"), parameter("project_id"));
-        // The script is the same for everyone, so it needs no project and gets no cookie.
+        // The script is the same for all visitors, so it needs no project and gets no cookie.
         if page.as_deref().is_some_and(|page| page == script_name()) {
             return Err(Answer::file("text/javascript; charset=utf-8", SCRIPT));
         }
@@ -112,7 +113,7 @@ impl FromRequestParts<App> for Visit {
             (None, None) => return Err(failure(app, language, StatusCode::BAD_REQUEST, "no_project")),
             (None, Some(Err(_))) => return Err(failure(app, language, StatusCode::NOT_FOUND, "unknown_project")),
         };
-        // The administrators of projects sign in to the console, which has its own page.
+        // The administrators of projects sign in to the console, which has a separate page.
         let found = if id.is_internal() { Ok(None) } else { visitor::read(app, parts, &id).await };
         let (project, cookies, visitor) = match found {
             Ok(Some(found)) => found,
@@ -149,8 +150,8 @@ impl FromRequestParts<App> for Visit {
     }
 }
 
-/// The page for a project that does not exist or has no pages. Each counts against its address, so
-/// that ids cannot be tried one after another.
+/// The page for a project that does not exist, or that has no pages. Each such request counts
+/// towards a limit of the caller's IP address, so that a caller cannot try many ids.
 async fn no_such_project(app: &App, language: Language, caller: &Caller) -> Answer {
     let counted = unproved(app, None, &caller.place).await;
     let is_limited = matches!(counted, Err(store::Error::Limited(_)));
@@ -165,14 +166,15 @@ impl Describe for Visit {
 }
 
 impl Visit {
-    /// The token of the forms of this page: only this browser has it, and only as long as nobody
-    /// else signs in there. Another site can neither read nor set the cookies that it follows from.
+    /// The token of the forms on this page. Only this browser has the token, and only until another
+    /// user signs in in this browser. Another site can neither read nor set the cookies from which
+    /// the token is derived.
     pub(crate) fn form_token(&self) -> String {
         let session = self.refresh_token().unwrap_or_default();
         Digest::of(&format!("form {} {} {session}", self.project.id, self.browser)).as_str().to_owned()
     }
 
-    /// Whether the form that was sent is one of this browser's, from this origin.
+    /// Whether the posted form came from this browser and this origin.
     pub(crate) fn is_own_form(&self) -> bool {
         let header = |name: &str| self.parts.headers.get(name).and_then(|value| value.to_str().ok());
         let is_same_origin = match (header("sec-fetch-site"), header("origin")) {
@@ -182,19 +184,19 @@ impl Visit {
         is_same_origin && self.form.get("form_token") == Some(&self.form_token())
     }
 
-    /// Sets a cookie with the answer.
+    /// Adds a cookie to the response.
     pub(crate) fn set_cookie(&self, cookie: String) {
         if let Ok(mut set) = self.set.lock() {
             set.push(cookie);
         }
     }
 
-    /// Notes the way in which the visitor signed in, to mark it next time.
+    /// Records how the visitor signed in, so that the next sign-in can mark this method.
     pub(crate) fn note_way(&self, way: &str) {
         self.set_cookie(self.cookies.set(Cookie::Way, way, Some(BROWSER_LIFE)));
     }
 
-    /// The answer with the cookies that were set.
+    /// The response with the cookies that were set.
     pub(crate) fn finish(self, answer: Answer) -> Answer {
         answer.with_cookies(self.set.into_inner().unwrap_or_default())
     }

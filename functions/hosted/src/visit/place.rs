@@ -1,5 +1,5 @@
-//! The URLs of a project's pages: on the project's own host, or below the API with the project in
-//! the query.
+//! The URLs of a project's pages. The pages are on the project's host, or on the API's host with
+//! the project in the query.
 
 use model::project::own_pages::{OwnPages, PATH};
 use url::Url;
@@ -7,13 +7,13 @@ use wire::id::ProjectId;
 
 use crate::visit::fields::Fields;
 
-/// Where a project's pages are for a visitor.
+/// The place where this visitor finds the pages of a project.
 #[derive(Debug, Clone)]
 pub(crate) struct Place {
     origin: String,
-    /// The project for the query, unless the host names it.
+    /// The project to add to the query, unless the host identifies it.
     project: Option<ProjectId>,
-    /// The origin of the API, where providers send users back.
+    /// The origin of the API, to which providers redirect users.
     api: String,
     id: ProjectId,
 }
@@ -30,7 +30,7 @@ impl Place {
         &self.origin
     }
 
-    /// The path of a page, with a query.
+    /// The path of a page, including a query.
     pub(crate) fn path(&self, page: &str, query: &Fields) -> String {
         let query = query.without(&["project_id", "project"]);
         let query = match &self.project {
@@ -46,18 +46,21 @@ impl Place {
         format!("{}{}", self.origin, self.path(page, query))
     }
 
-    /// The URL of a page on the API's host, whose cookies the callback of providers gets.
+    /// The URL of a page on the API's host, whose cookies the browser sends to the callback of
+    /// providers.
     pub(crate) fn url_at_api(&self, page: &str, query: Fields) -> String {
         format!("{}{PATH}/{page}?{}", self.api, query.with("project_id", self.id.as_str()).query())
     }
 
-    /// Whether passkeys of this relying party work on the pages: their host, or a domain above it.
+    /// Whether passkeys of this relying party work on the pages. They work if the relying party is
+    /// the pages' host or a domain above it.
     pub(crate) fn is_below(&self, relying_party: &str) -> bool {
         let host = Url::parse(&self.origin).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default();
         host == relying_party || host.strip_suffix(relying_party).is_some_and(|rest| rest.ends_with('.'))
     }
 
-    /// The URL to which `text` refers on these pages; `None` unless it is a page of this project.
+    /// The URL to which `text` refers on these pages. `None` if the URL is not a page of this
+    /// project.
     pub(crate) fn own(&self, text: &str, pages: &OwnPages) -> Option<Url> {
         let url = Url::parse(&self.origin).ok()?.join(text).ok()?;
         (pages.has(&self.id, &url) && url.origin().ascii_serialization() == self.origin).then_some(url)

@@ -1,4 +1,4 @@
-//! What a page says in the visitor's language: texts, and the reasons of refusals.
+//! The texts of a page in the visitor's language, including explanations of errors.
 
 use minijinja::{Value, context};
 
@@ -8,12 +8,12 @@ use crate::visit::Visit;
 use crate::visit::call::Reply;
 
 impl Visit {
-    /// A text of the catalog, by its path.
+    /// The text at this path in the catalog.
     pub(crate) fn text(&self, path: &str) -> String {
         self.found(path).unwrap_or_default()
     }
 
-    /// A text of the catalog with its placeholders filled.
+    /// The text at this path in the catalog, with its placeholders filled.
     pub(crate) fn fill(&self, path: &str, values: &[(&str, &str)]) -> String {
         filled(&self.text(path), |name| values.iter().find(|(known, _)| *known == name).map(|(_, value)| *value))
     }
@@ -41,14 +41,15 @@ impl Visit {
         }
     }
 
-    /// Whether an operation refused the code, perhaps because the link was cut off. Nothing that
-    /// the visitor could enter would help.
+    /// Whether an operation rejected the code, for example because the link was cut off. In this
+    /// case, no input of the visitor would help.
     pub(crate) fn is_about_code(reply: &Reply) -> bool {
         let code = reply.error().unwrap_or_default();
         code.starts_with("VERIFICATION_CODE_") || (code == "SCHEMA_ERROR" && has_problem(reply, "code"))
     }
 
-    /// The problems of a form's fields, for a template: where the visitor can mend them.
+    /// The problems of a form's fields. A template shows them where the visitor can correct the
+    /// fields.
     pub(crate) fn field_problems(&self, reply: Option<&Reply>) -> Value {
         let Some(reply) = reply else { return context! { email => "", password => "" } };
         let text = self.error_text(reply);
@@ -60,7 +61,7 @@ impl Visit {
         }
     }
 
-    /// A page that says why an operation refused.
+    /// A page that explains why an operation failed.
     pub(crate) fn refusal(&self, reply: &Reply) -> Answer {
         let values = context! {
             title => self.text("problem.title"), texts => [self.error_text(reply)], shown_code => (), problem => (), hidden => (), buttons => (),
@@ -69,7 +70,7 @@ impl Visit {
         self.document("notice", values).status(reply.status).answer()
     }
 
-    /// Why an operation refused, unless a field says so.
+    /// The reason why an operation failed, unless a field shows the reason.
     pub(crate) fn general_problem(&self, reply: Option<&Reply>) -> Option<String> {
         let problems = self.field_problems(reply);
         let is_said =
@@ -79,7 +80,7 @@ impl Visit {
     }
 }
 
-/// Whether an operation found a fault with a field of the body.
+/// Whether an operation found a problem in a field of the body.
 fn has_problem(reply: &Reply, field: &str) -> bool {
     let problems = reply.body["details"]["problems"].as_array().into_iter().flatten();
     let path = format!("body.{field}");

@@ -1,4 +1,4 @@
-//! The session of a visit: the visitor's, or the one that begins with the request.
+//! The session of a visit. It is the visitor's session, or a session that the request has started.
 
 use jiff::SignedDuration;
 use minijinja::{Value, context};
@@ -27,22 +27,23 @@ impl Visit {
         Some(self.app.signer.sign(&subject, self.app.clock.now(), self.app.settings.access_token_life))
     }
 
-    /// What the visitor is called: a name, or else an address.
+    /// The name with which the page addresses the visitor. It is the display name, otherwise the
+    /// email address, and otherwise the id.
     pub(crate) fn visitor_name(&self) -> Option<String> {
         let Visitor { user, .. } = self.visitor.as_ref()?;
         let email = || user.primary().map(|channel| channel.value.to_string());
         Some(user.display_name.clone().filter(|name| !name.is_empty()).or_else(email).unwrap_or_else(|| user.id.to_string()))
     }
 
-    /// The visitor, for a template; `None` if nobody is signed in, or only an anonymous user, who
-    /// has no account to continue with.
+    /// The visitor, for a template. `None` if nobody is signed in, or if the user is anonymous and
+    /// therefore has no account with which to continue.
     pub(crate) fn visitor_shown(&self) -> Option<Value> {
         let user = &self.visitor.as_ref().filter(|visitor| !visitor.user.is_anonymous)?.user;
         let email = user.primary().map(|channel| channel.value.to_string());
         Some(context! { name => self.visitor_name(), email => email })
     }
 
-    /// Keeps the session in the cookie, for as long as it can last.
+    /// Stores the session in the cookie, for as long as the session can last.
     pub(crate) fn keep_session(&self, refresh_token: &str) {
         self.set_cookie(self.cookies.set(Cookie::Session, refresh_token, Some(self.project.config.sessions.life())));
     }
@@ -52,15 +53,15 @@ impl Visit {
         self.set_cookie(self.cookies.set(Cookie::Session, "", Some(SignedDuration::ZERO)));
     }
 
-    /// Reads the visitor again, after a change that the page is to show. If that fails, the page
-    /// shows what was.
+    /// Reads the visitor again after a change, so that the page can show the change. If reading
+    /// fails, the page shows the earlier state.
     pub(crate) async fn read_again(&mut self) {
         if let Ok(Some((_, _, Some(visitor)))) = read(&self.app, &self.parts, &self.project.id).await {
             self.visitor = Some(visitor);
         }
     }
 
-    /// Whether this URL is on a host of the pages, whoever's they are.
+    /// Whether this URL is on a host of the hosted pages of this project or another project.
     pub(crate) fn is_at_own_host(&self, url: &RedirectUrl) -> bool {
         let pages = &self.app.settings.own_pages;
         let url = url.url();
@@ -68,7 +69,7 @@ impl Visit {
         url.origin().ascii_serialization() == pages.api() || pages.project_of(authority).is_some()
     }
 
-    /// Makes a session that has just begun the visitor's.
+    /// Makes a session that has just begun the visitor's session.
     pub(crate) fn begin_session(&mut self, access_token: &str, refresh_token: &str) {
         self.keep_session(refresh_token);
         self.signed_in =

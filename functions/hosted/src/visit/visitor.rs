@@ -1,4 +1,4 @@
-//! The visitor: the user whose session is in the cookie.
+//! The visitor, which is the user whose session is in the cookie.
 
 use flows::App;
 use http::request::Parts;
@@ -20,8 +20,8 @@ pub(crate) struct Visitor {
     pub(crate) token: SecretString,
 }
 
-/// Reads a project, and the user and the session of its cookie, in one round trip. `None` if the
-/// project does not exist.
+/// Reads a project, and the user and session of the project's cookie, in one round trip. `None` if
+/// the project does not exist.
 pub(crate) async fn read(
     app: &App,
     parts: &Parts,

@@ -1,10 +1,10 @@
-//! The way back to the app. The query of the first page says where to go after the sign-in, and
-//! every further page carries it along, so nothing is stored.
+//! The way back to the app. The query of the first page contains the URL to open after the sign-in.
+//! Every link to another page repeats this parameter, so nothing needs to be stored.
 //!
-//! An app on another domain gets the session as an authorization code
-//! (`POST /api/v1/auth/oauth/cross-domain/authorize`), if its SDK has sent a state and a PKCE
-//! challenge; without them, the visitor is only sent there. A URL that the project does not trust
-//! is not followed.
+//! An app on another domain gets the session as an authorization code (`POST
+//! /api/v1/auth/oauth/cross-domain/authorize`) if its SDK has sent a state and a PKCE challenge. If
+//! the SDK has not sent them, the visitor is only redirected to the app. The pages do not redirect
+//! to a URL that the project does not trust.
 
 use model::project::redirect::RedirectUrl;
 use serde_json::{Value, json};
@@ -20,16 +20,16 @@ const STATE: &str = "hexclave_cross_domain_state";
 const CHALLENGE: &str = "hexclave_cross_domain_code_challenge";
 const AFTER_CALLBACK: &str = "hexclave_cross_domain_after_callback_redirect_url";
 
-/// Where the visitor came from.
+/// The URL to which the visitor returns, and the parameters for handing over the session.
 pub(crate) struct WayBack {
-    /// The URL to return to, absolute or relative to these pages.
+    /// The URL to which the visitor returns. It is absolute, or relative to these pages.
     to: Option<String>,
     state: Option<String>,
     challenge: Option<String>,
     after_callback: Option<String>,
 }
 
-/// The longest value of a field that is carried along, in bytes.
+/// The maximum length of a query parameter that the pages repeat, in bytes.
 fn max_length(field: &str) -> usize {
     match field {
         RETURN_TO | AFTER_CALLBACK => 2048,
@@ -42,11 +42,12 @@ fn max_length(field: &str) -> usize {
 pub(crate) enum Next {
     /// A redirect to this URL.
     Url(String),
-    /// The app gets the session as a code: the body of the request for that code.
+    /// A handover of the session to the app as a code. The value is the body of the request for the
+    /// code.
     Handover(Value),
 }
 
-/// Where a way back leads.
+/// The kind of URL to which the visitor returns.
 enum Target {
     /// One of these pages.
     Own(Url),
@@ -55,19 +56,19 @@ enum Target {
 }
 
 impl WayBack {
-    /// The fields of the query that pages carry along.
+    /// The query parameters that the links between pages repeat.
     pub(crate) const FIELDS: [&'static str; 5] = [RETURN_TO, STATE, CHALLENGE, AFTER_CALLBACK, "ui_locales"];
 
-    /// What pages carry along of a query. Each field is bounded, as it stands in every link of a
-    /// page.
+    /// The part of a query that the links between pages repeat. The length of each field is
+    /// limited, because every link of a page contains it.
     pub(crate) fn carried(query: &Fields) -> Fields {
         let carried = query.only(&Self::FIELDS);
         let long = carried.pairs().filter(|(name, value)| value.len() > max_length(name)).map(|(name, _)| name).collect::<Vec<_>>();
         carried.without(&long)
     }
 
-    /// The way back in the query of a visit. What the query lacks may be in the URL to return to:
-    /// the SDK puts it into both.
+    /// The way back in the query of a visit. If the query lacks a parameter, the URL to which the
+    /// visitor returns may contain it, because the SDK adds the parameter to both.
     pub(crate) fn of(visit: &Visit) -> Self {
         let query = Self::carried(&visit.query);
         let to = query.get(RETURN_TO);
@@ -87,19 +88,19 @@ impl WayBack {
         rules.trust_for_oauth(&url).then_some(Target::App(url))
     }
 
-    /// The app's origin, or the scheme of a native app, as a source in the policy for forms.
+    /// A source for the policy about forms. It is the app's origin, or the scheme of a native app.
     pub(crate) fn form_target(&self, visit: &Visit) -> Option<String> {
         let Target::App(url) = self.target(visit)? else { return None };
         let url = url.url();
         if url.origin().is_tuple() { origin(url.as_str()) } else { Some(format!("{}:", url.scheme())) }
     }
 
-    /// Whether the query names a URL that must not be followed.
+    /// Whether the query contains a URL to which the visitor must not be redirected.
     pub(crate) fn is_untrusted(&self, visit: &Visit) -> bool {
         self.to.is_some() && self.target(visit).is_none()
     }
 
-    /// Where the visitor goes after the sign-in.
+    /// The URL that is opened after the sign-in.
     pub(crate) fn next(&self, visit: &Visit) -> Next {
         let app = match self.target(visit) {
             Some(Target::App(app)) => app,
@@ -118,13 +119,14 @@ impl WayBack {
         }
     }
 
-    /// The page of this service to which the way back leads.
+    /// The page of this service to which the visitor returns.
     pub(crate) fn own_page(&self, visit: &Visit) -> Option<String> {
         let Target::Own(url) = self.target(visit)? else { return None };
         url.path_segments()?.next_back().map(str::to_owned)
     }
 
-    /// Where to go after a sign-out: a page of the app or of this service; `None` to stay.
+    /// The URL to open after a sign-out. It is a page of the app or of this service. `None` means
+    /// that the visitor stays on the page.
     pub(crate) fn after_sign_out(&self, visit: &Visit) -> Option<String> {
         Some(match self.target(visit)? {
             Target::Own(url) => url.into(),

@@ -1,4 +1,4 @@
-//! Changes to the keys of a user or team, for a caller who may manage them.
+//! Changes the keys of a user or team, for a caller who may manage them.
 
 use api::product::{Access, Client};
 use errors::{Error, KnownError};
@@ -27,9 +27,10 @@ pub(crate) fn check_enabled(config: &ProjectConfig, kind: OwnerKind) -> Result<(
     if is_enabled { Ok(()) } else { Err(KnownError::ApiKeysNotEnabled { owner: kind.name() }) }
 }
 
-/// Reads an owner whose keys the caller may manage: for a client, its own user, or a team where
-/// that user has `$manage_api_keys`; for a server, any user or team. For any other team, a client
-/// gets `API_KEY_NOT_FOUND`, which does not reveal whether the team has keys.
+/// Reads an owner whose keys the caller may manage. A client may manage the keys of its user and of
+/// teams in which the user has `$manage_api_keys`. A server may manage the keys of any user or
+/// team. For any other team, a client gets `API_KEY_NOT_FOUND`, so the response does not reveal
+/// whether the team has keys.
 pub(crate) async fn open(access: &Access<Client>, owner: Owner, attempt: u32) -> Result<OwnerRow, Error> {
     check_enabled(&access.project.config, owner.kind())?;
     match owner {
@@ -67,8 +68,9 @@ pub(crate) async fn change<T>(
     })
 }
 
-/// The user who creates a team's key with client access. `None` for a user's key, which ends with
-/// its owner's credentials, and for a key created by a server.
+/// The creator of a key, which is the user who creates a team's key with client access. `None` for
+/// any other key. A user's key needs no creator, because it ends with its owner's credentials. A
+/// server's key has no creator.
 pub(crate) fn creator(access: &Access<Client>, owner: Owner) -> Option<Creator> {
     if access.level != Level::Client || owner.kind() != OwnerKind::Team {
         return None;
@@ -77,10 +79,10 @@ pub(crate) fn creator(access: &Access<Client>, owner: Owner) -> Option<Creator> 
     Some(Creator { user_id: user.id, owner_epoch: user.owner_epoch })
 }
 
-/// Writes the keys of an owner, if the owner has not changed since it was read. Users are notified
-/// of their own new and exposed keys, and of keys that they create for a team. If a team's key is
-/// exposed, the members who manage its keys are notified. A project can disable notices about API
-/// keys.
+/// Writes the keys of an owner if the owner has not changed since it was read. Users are notified
+/// of their new and exposed keys, and of keys that they create for a team. If a team's key is
+/// exposed, the members who manage its keys are notified. A project can disable the notices about
+/// API keys.
 pub(crate) async fn write(app: &App, project: &Project, place: Option<&Place>, row: OwnerRow, keys: OwnedKeys) -> Result<(), Error> {
     if *row.keys() == keys {
         return Ok(());
@@ -104,7 +106,7 @@ pub(crate) async fn write(app: &App, project: &Project, place: Option<&Place>, r
     }
 }
 
-/// Writes a new key of a team, with the notices for its creator.
+/// Writes a new key of a team, together with the notices for its creator.
 async fn tell_creator(
     app: &App,
     project: &Project,

@@ -1,4 +1,4 @@
-//! Checks a key: whether it is valid, and whose it is.
+//! Checks whether a key is valid, and returns its owner.
 
 use api::http::TableAction::{BatchGetItem, UpdateItem};
 use api::http::{NamedItem, Route};
@@ -38,9 +38,9 @@ pub struct KeyBody {
     pub(crate) api_key: String,
 }
 
-/// The key and its owner, if the key is neither revoked nor expired, and cannot be an intruder's.
-/// The owner may be restricted or anonymous; the app decides what that means. Also records the use
-/// of the key, at most once an hour.
+/// The key and its owner. The key must be neither revoked nor expired. It also must not be a key
+/// that may belong to an intruder. The owner may be restricted or anonymous. The app decides how to
+/// treat such owners. Also records the use of the key, at most once an hour.
 pub(crate) async fn check(access: &Access<Server>, body: &KeyBody, kind: OwnerKind) -> Result<OwnedKeyView, Error> {
     let (project, now) = (&access.project.id, access.app.clock.now());
     check_enabled(&access.project.config, kind)?;
@@ -69,15 +69,16 @@ pub(crate) async fn check(access: &Access<Server>, body: &KeyBody, kind: OwnerKi
     Ok(view)
 }
 
-/// Whether a client created the key for a team, and since then, the account of the client's user
-/// has got a new owner or an intruder was reported. Costs another round trip for such keys.
+/// Whether a client created the key for a team, and the key may since belong to an intruder. This
+/// is the case if the account of the client's user has got a new owner, or if the user has reported
+/// an intruder. Finding this out costs another round trip, but only for keys that a client created.
 async fn may_be_intruders(access: &Access<Server>, key: &OwnedKey) -> Result<bool, Error> {
     let Some(creator) = key.creator else { return Ok(false) };
     let users = access.app.store.users_by_id(&access.project.id, &[creator.user_id]).await?;
     Ok(creator.may_be_intruder(users.get(&creator.user_id).map(|row| row.user.owner_epoch)))
 }
 
-/// Records the use of a key. If the owner changes at the same time, this use goes unrecorded.
+/// Records the use of a key. If the owner changes at the same time, this use is not recorded.
 async fn note_use(access: &Access<Server>, project: &ProjectId, owner: &OwnerRow, used: OwnedKey) -> Result<(), Error> {
     let mut keys = owner.keys().clone();
     if let Some(key) = keys.get_mut(used.id) {

@@ -1,4 +1,4 @@
-//! Input of the operations on API keys.
+//! The inputs of the operations on API keys.
 
 use api::http::Route;
 use api::product::Access;
@@ -25,7 +25,8 @@ pub struct KeyPath {
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct UserQuery {
-    /// The owner: a user's id, or `me`. Default for clients: `me`; servers must set it.
+    /// The owner, as a user's id or `me`. Default for clients: `me`. The field is required with
+    /// server access.
     pub(crate) user_id: Option<UserRef>,
 }
 
@@ -36,18 +37,18 @@ pub struct TeamQuery {
     pub(crate) team_id: TeamId,
 }
 
-/// The user whose keys a request is about.
+/// The user whose keys the request concerns.
 pub(crate) fn user<L>(access: &Access<L>, user: Option<UserRef>, route: &Route) -> Result<Owner, KnownError> {
     limited_to(access)?;
     access.named_user(user, route).map(Owner::User)
 }
 
-/// The purpose of a key, in its creator's words.
+/// The purpose of a key, as described by its creator.
 pub(crate) struct Description(pub(crate) String);
 
 wire::deserr_from!(Description, String, |text| line::check(&text, 1..=MAX_DESCRIPTION).map(|()| Self(text)));
 
-/// What the app lets a key do, in the app's own words.
+/// What the app permits a key to do, in words that the app defines.
 pub(crate) struct Scopes(pub(crate) Vec<String>);
 
 wire::deserr_from!(Scopes, Vec<String>, |mut scopes| {
@@ -60,7 +61,8 @@ wire::deserr_from!(Scopes, Vec<String>, |mut scopes| {
     Ok(Self(scopes))
 });
 
-/// When a key expires. `null`, 0 and an omitted time mean never (`None`), as published SDKs expect.
+/// When a key expires. `null`, 0 and an omitted time mean that the key never expires (`None`), as
+/// published SDKs expect.
 pub(crate) fn expiry(given: Change<AtMillis>) -> Option<Timestamp> {
     match given {
         Change::Set(AtMillis(time)) => Some(time).filter(|time| *time != Timestamp::UNIX_EPOCH),
@@ -68,7 +70,7 @@ pub(crate) fn expiry(given: Change<AtMillis>) -> Option<Timestamp> {
     }
 }
 
-/// The chosen properties of a new key.
+/// The properties chosen for a new key.
 pub(crate) fn new_key(
     Description(description): Description,
     scopes: Option<Scopes>,
@@ -86,27 +88,27 @@ pub struct KeyPatch {
     /// One line of 1 to 256 characters.
     #[schema(value_type = Option<String>, min_length = 1, max_length = 256)]
     pub(crate) description: Option<Description>,
-    /// Only `true` is accepted: a revoked key cannot be restored.
+    /// Only `true` is accepted, because a revoked key cannot be restored.
     #[schema(value_type = Option<bool>)]
     pub(crate) revoked: Option<flows::literal::True>,
-    /// Milliseconds since the Unix epoch; `null` or 0 for never. An expired key is accepted again
-    /// until the new time.
+    /// In milliseconds since the Unix epoch. `null` or 0 if the key never expires. An expired key
+    /// is accepted again until the new time.
     pub(crate) expires_at_millis: Change<AtMillis>,
-    /// The new scopes: at most 32, each of 1 to 64 visible ASCII characters.
+    /// The new scopes. There are at most 32, and each has 1 to 64 visible ASCII characters.
     pub(crate) scopes: Option<Scopes>,
 }
 
-/// How long the old key works alongside the new one by default.
+/// The time for which the old key works in addition to the new key by default.
 const OVERLAP: SignedDuration = SignedDuration::from_hours(24);
-/// The longest overlap of the two keys, in milliseconds: 30 days.
+/// The maximum time for which both keys work, in milliseconds. It is 30 days.
 const MAX_OVERLAP_MILLIS: u32 = 30 * 24 * 60 * 60 * 1000;
 
 #[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct KeyRotation {
-    /// How long the old key keeps working, in milliseconds, from 0 to 2,592,000,000 (30 days).
-    /// Default: 86,400,000 (a day).
+    /// The time for which the old key keeps working, in milliseconds, from 0 to 2,592,000,000 (30
+    /// days). Default: 86,400,000 (a day).
     #[schema(maximum = 2_592_000_000_u32)]
     expire_previous_in_millis: Option<u32>,
 }

@@ -1,4 +1,4 @@
-//! Creating, listing, reading, updating and rotating keys, for both kinds of owners.
+//! Creates, lists, reads, updates and rotates keys of users and teams.
 
 use api::http::Route;
 use api::product::page::List;
@@ -51,7 +51,7 @@ fn quota_of(owner: Owner) -> Quota {
     }
 }
 
-/// Creates a key. Only this response shows it.
+/// Creates a key. Only this response contains the key.
 pub(crate) async fn create(access: &Access<Client>, owner: Owner, new: NewKey) -> Result<OwnedKeyView, Error> {
     quota::check(access, quota_of(owner))?;
     access.check_fresh()?;
@@ -63,8 +63,8 @@ pub(crate) async fn create(access: &Access<Client>, owner: Owner, new: NewKey) -
     Ok(OwnedKeyView::new(owner, &key, &text))
 }
 
-/// The keys of an owner, newest first, including those that expired or were revoked less than 30
-/// days ago.
+/// The keys of an owner, newest first. Keys that expired or were revoked less than 30 days ago are
+/// included.
 pub(crate) async fn list(access: &Access<Client>, owner: Owner) -> Result<List<OwnedKeyView>, Error> {
     let row = open(access, owner, 0).await?;
     let now = access.app.clock.now();
@@ -78,8 +78,8 @@ pub(crate) async fn find(access: &Access<Client>, owner: Owner, id: OwnedKeyId) 
 }
 
 pub(crate) async fn update(access: &Access<Client>, owner: Owner, id: OwnedKeyId, patch: KeyPatch) -> Result<OwnedKeyView, Error> {
-    // Someone who stole a session must not be able to extend a key's life or widen its scopes, so
-    // both require a recent sign-in or reauthentication. Revoking does not.
+    // Someone who stole a session must not be able to extend a key's lifetime or add scopes. Both
+    // changes therefore require a recent sign-in or reauthentication. Revoking does not.
     if patch.scopes.is_some() || patch.expires_at_millis != Change::Keep {
         access.check_fresh()?;
     }
@@ -103,8 +103,9 @@ pub(crate) async fn update(access: &Access<Client>, owner: Owner, id: OwnedKeyId
     .await
 }
 
-/// Replaces a key with a new one that has the same properties. The old key keeps working for the
-/// overlap, unless it expires earlier, and no longer counts towards the maximum.
+/// Replaces a key with a new key that has the same properties. The old key keeps working during the
+/// overlap, unless it expires earlier. The old key no longer counts towards the maximum number of
+/// keys.
 pub(crate) async fn rotate(
     access: &Access<Client>,
     owner: Owner,

@@ -1,4 +1,4 @@
-//! Shared by the operations on API keys of users and teams.
+//! Modules shared by the operations on API keys of users and teams.
 
 pub(crate) mod change;
 pub(crate) mod check;

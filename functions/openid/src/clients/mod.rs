@@ -1,4 +1,4 @@
-//! What the operations on clients share.
+//! The path parameters, the lookup and the check that the operations on clients share.
 
 use api::http::Route;
 use api::product::{Access, Admin};

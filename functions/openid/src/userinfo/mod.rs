@@ -1,5 +1,6 @@
-//! The userinfo endpoint (OpenID Connect Core §5.3): claims about the user of a client's access
-//! token. The token must be in the header: a URL is logged, and a form would need no CORS.
+//! The userinfo endpoint (OpenID Connect Core §5.3), which returns claims about the user of a
+//! client's access token. The token must be in the header. URLs are logged, and a form could be
+//! sent without CORS.
 
 use api::http::client::Caller;
 use api::http::{Describe, Description, Json};
@@ -22,7 +23,7 @@ use store::user::UserRow;
 use utoipa::ToSchema;
 use wire::id::{ProjectId, TeamId, UserId};
 
-/// Claims about the user; which ones depends on the scopes of the token.
+/// Claims about the user, selected by the scopes of the token.
 #[wire::sparse]
 #[derive(Serialize, ToSchema)]
 pub struct Userinfo {
@@ -30,7 +31,7 @@ pub struct Userinfo {
     sub: UserId,
     #[serde(flatten)]
     claims: UserClaims,
-    /// The ids of the teams that the user is a member of: at most 500. With the scope `teams`.
+    /// The ids of the user's teams, at most 500. With the scope `teams`.
     teams: Option<Vec<TeamId>>,
     /// The ids of the user's permissions in the project. With the scope `permissions`.
     permissions: Option<Vec<String>>,
@@ -48,7 +49,7 @@ impl Describe for Userinfo {
     }
 }
 
-/// A refusal in the form of RFC 6750 §3.
+/// An error in the form of RFC 6750 §3.
 pub struct BearerError(Error);
 
 impl<E: Into<Error>> From<E> for BearerError {
@@ -81,7 +82,7 @@ fn bearer(headers: &HeaderMap) -> Result<&str, KnownError> {
     if scheme.eq_ignore_ascii_case("bearer") { Ok(token.trim()) } else { Err(KnownError::BearerTokenMissing) }
 }
 
-/// The claims that the token in these headers permits.
+/// Returns the claims that the token in these headers permits.
 pub(crate) async fn userinfo(app: &App, caller: &Caller, headers: &HeaderMap, path: &ProjectPath) -> Result<Userinfo, BearerError> {
     let token = bearer(headers)?;
     let project = ProjectId::parse(&path.project_id).map_err(|_| KnownError::BearerTokenInvalid)?;
@@ -109,7 +110,8 @@ pub(crate) async fn userinfo(app: &App, caller: &Caller, headers: &HeaderMap, pa
     let grant = items.entity::<OauthGrant>(&grant)?;
     let own = session.client.as_deref().filter(|own| own.id == client.id && is_granted(own.grant, grant.as_ref()));
     let own = own.filter(|own| own.is_first_party() == client.is_first_party).ok_or_else(invalid)?;
-    // The token may have fewer scopes than the session, and the client may ask for fewer by now.
+    // The token may have fewer scopes than the session, and the client's permitted scopes may have
+    // been reduced since.
     let scopes = Scopes::parse(&claims.scope).map_err(|_| invalid())?.only(&own.scopes).only(&client.scopes);
     let lives = session.is_live(&user, &settings.config.sessions, now) && user.restricted_reason_in(&session, &settings.config).is_none();
     if !lives {
@@ -131,5 +133,5 @@ pub(crate) async fn userinfo(app: &App, caller: &Caller, headers: &HeaderMap, pa
     Ok(Userinfo { sub: user.id, claims: UserClaims::of(&user, &scopes), teams, permissions })
 }
 
-/// The maximum number of teams in the answer.
+/// The maximum number of teams in the response.
 const MAX_TEAMS: usize = 500;

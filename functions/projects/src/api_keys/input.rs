@@ -1,4 +1,4 @@
-//! Input checks of the operations on API keys.
+//! Checks the inputs of the operations on API keys.
 
 use api::http::Route;
 use deserr::Deserr;

@@ -1,3 +1,3 @@
-//! Shared by the operations on API keys.
+//! Modules shared by the operations on API keys.
 
 pub(crate) mod input;

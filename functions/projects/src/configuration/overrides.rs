@@ -1,4 +1,4 @@
-//! Levels of the configuration: how they are named, read and changed.
+//! Names, reads and changes the levels of the configuration.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -28,15 +28,16 @@ pub struct LevelPath {
     pub(crate) level: Level,
 }
 
-/// The errors of all operations on a level.
+/// The errors of every operation on a level.
 pub(crate) const ERRORS: &[ErrorCode] = &[ErrorCode::InsufficientAccessType];
 
-/// The errors of all operations that change a level.
+/// The errors of every operation that changes a level.
 pub(crate) const CHANGE_ERRORS: &[ErrorCode] =
     &[ErrorCode::InsufficientAccessType, ErrorCode::TooManyEmailDocuments, ErrorCode::OauthProviderMisconfigured];
 pub(crate) const CHANGE: [TableAction; 6] = [BatchGetItem, DeleteItem, GetItem, PutItem, Query, UpdateItem];
 
-/// Checks access: administrators may use every level, servers only the level `branch`.
+/// Checks the caller's access. Administrators may use every level. Servers may use only the level
+/// `branch`.
 pub(crate) fn permit(access: &Access<Server>, level: Level) -> Result<(), KnownError> {
     if level == Level::Branch || access.level == wire::level::Level::Admin {
         return Ok(());
@@ -52,7 +53,7 @@ pub(crate) fn parse(text: &str) -> Result<Map<String, Value>, Problems> {
     serde_json::from_str(text).map_err(|error| Problems::one("", format!("must be the JSON text of an object: {error}")))
 }
 
-/// The stored configuration of a project: its levels and documents.
+/// The stored configuration of a project, which consists of its levels and documents.
 pub(crate) struct StoredConfig {
     pub(crate) levels: Levels,
     rows: HashMap<(DocumentKind, DocumentId), DocumentRow>,
@@ -76,7 +77,7 @@ impl StoredConfig {
         Ok(Self { levels, rows, documents })
     }
 
-    /// The write for a change to a level's document; `None` if a document to delete does not exist.
+    /// The write for a change to a level's document. `None` if a document to delete does not exist.
     fn write(&self, level: Level, change: DocumentChange) -> Option<DocumentWrite> {
         let (kind, id, document) = match change {
             DocumentChange::Create(kind, document) | DocumentChange::Replace(kind, document) => (kind, document.id, Some(document)),
@@ -99,10 +100,10 @@ impl StoredConfig {
     }
 }
 
-/// Changes a level of the configuration together with the project's settings and documents, in one
+/// Changes a level of the configuration, together with the project's settings and documents, in one
 /// transaction.
 ///
-/// `source` is the new source of the configuration; `None` keeps the current one.
+/// `source` is the new source of the configuration. `None` keeps the current source.
 pub(crate) async fn apply(
     access: Access<Server>,
     level: Level,

@@ -1,4 +1,4 @@
-//! The answer with a configuration.
+//! The response that contains a configuration.
 
 use serde::Serialize;
 use utoipa::ToSchema;

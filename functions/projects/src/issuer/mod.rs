@@ -1,4 +1,5 @@
-//! The metadata of a project as an issuer: one document at all the paths where clients look for it.
+//! The metadata of a project as an issuer, which is the same document at all paths where clients
+//! look for it.
 
 use api::http::{Describe, Description, Json};
 use axum::response::{IntoResponse, Response};
@@ -11,8 +12,8 @@ use utoipa::ToSchema;
 
 use crate::published::{self, FOR_AN_HOUR};
 
-/// The names of the document in OpenID Connect Discovery 1.0 and RFC 8414. Some clients look for
-/// only one of them.
+/// The names that OpenID Connect Discovery 1.0 and RFC 8414 give to the document. Some clients
+/// request only one of these names.
 const NAMES: [&str; 2] = ["openid-configuration", "oauth-authorization-server"];
 
 #[derive(Deserr, ToSchema)]
@@ -20,7 +21,7 @@ const NAMES: [&str; 2] = ["openid-configuration", "oauth-authorization-server"];
 pub struct DocumentPath {
     /// The project's id.
     project_id: String,
-    /// `openid-configuration` or `oauth-authorization-server`; the documents are equal.
+    /// `openid-configuration` or `oauth-authorization-server`. Both names return the same document.
     #[schema(example = "openid-configuration")]
     document: String,
 }
@@ -31,7 +32,7 @@ pub struct DocumentPath {
 pub struct Document(IssuerMetadata);
 
 impl Document {
-    /// The document at this path; one round trip.
+    /// Reads the document at this path in one round trip.
     pub(crate) async fn read(app: &App, path: &DocumentPath) -> Result<Self, Error> {
         if !NAMES.contains(&path.document.as_str()) {
             return Err(KnownError::RouteNotFound(PathSlip::None).into());

@@ -10,12 +10,12 @@ use wire::id::ProjectId;
 
 use crate::published::FOR_AN_HOUR;
 
-/// A redirect to a key set; can be cached for an hour, like the set itself.
+/// A redirect to a key set. Like the key set, the redirect can be cached for an hour.
 pub struct KeySetRedirect(String);
 
 impl KeySetRedirect {
-    /// Redirects to the keys of a project, with a query flag for additional keys. The target checks
-    /// that the project exists.
+    /// Redirects to the keys of a project, with a query parameter that requests additional keys.
+    /// The target checks that the project exists.
     pub(crate) fn from_path(app: &App, path: &ProjectPath, flag: &str) -> Result<Self, Error> {
         let unknown = || KnownError::ProjectNotFound { project_id: path.project_id.clone() };
         let id = ProjectId::parse(&path.project_id).map_err(|_| unknown())?;

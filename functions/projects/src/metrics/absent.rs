@@ -1,5 +1,5 @@
-//! The figures about payments and page views. Neither is recorded, so all figures are empty or
-//! zero.
+//! The figures about payments and page views, which the service does not record. All of these
+//! figures are therefore empty or zero.
 
 use std::collections::BTreeMap;
 
@@ -60,6 +60,6 @@ pub(crate) struct AnalyticsOverview {
     top_region: Option<String>,
 }
 
-/// A site that visitors came from.
+/// A site from which visitors came.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Referrer {}

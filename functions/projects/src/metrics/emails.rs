@@ -1,5 +1,5 @@
-//! Figures about emails: by day, from the delivery counters of the last 30 days; by status, from
-//! the newest entries of the outbox.
+//! Figures about emails. Figures by day are from the delivery counters of the last 30 days. Figures
+//! by status are from the newest entries of the outbox.
 
 use std::collections::BTreeMap;
 
@@ -17,9 +17,9 @@ use wire::id::EmailId;
 
 use crate::metrics::series::{Point, date, days, points};
 
-/// Number of outbox entries to read.
+/// The number of outbox entries to read.
 const NEWEST: usize = 100;
-/// Number of emails to show.
+/// The number of emails to show.
 const SHOWN: usize = 10;
 const MINUTES: i64 = 24 * 60;
 
@@ -28,23 +28,24 @@ const MINUTES: i64 = 24 * 60;
 pub(crate) struct EmailOverview {
     /// The newest 100 emails by status.
     emails_by_status: BTreeMap<&'static str, u64>,
-    /// Emails accepted by the mail service in the last 30 days, plus those not accepted among the
-    /// newest 100.
+    /// The number of emails that the mail service accepted in the last 30 days, plus the number of
+    /// emails among the newest 100 that it has not accepted.
     total_emails: u64,
-    /// Emails accepted by the mail service, by day.
+    /// The number of emails that the mail service accepted, by day.
     daily_emails: Vec<Point>,
-    /// The emails of each day by outcome.
+    /// The number of emails of each day, by outcome.
     daily_emails_by_status: Vec<DayOfEmails>,
-    /// Emails accepted by the mail service in the last 30 days.
+    /// The number of emails that the mail service accepted in the last 30 days.
     emails_sent: u64,
     /// The newest ten emails.
     recent_emails: Vec<RecentEmail>,
     deliverability_status: Deliverability,
-    /// The share of accepted emails that did not bounce; 0 without emails.
+    /// The share of accepted emails that did not bounce. It is 0 if there are no emails.
     deliverability_rate: f64,
     /// The share of accepted emails that bounced.
     bounce_rate: f64,
-    /// The share of the accepted emails among the newest 100 whose recipient followed a link.
+    /// Of the accepted emails among the newest 100, the share in which the recipient followed a
+    /// link.
     click_rate: f64,
 }
 
@@ -53,12 +54,13 @@ pub(crate) struct EmailOverview {
 pub(crate) struct DayOfEmails {
     /// The day (UTC).
     date: String,
-    /// Accepted by the mail service on this day, minus those that bounced on this day.
+    /// The number of emails that the mail service accepted on this day, minus the number of emails
+    /// that bounced on this day.
     ok: u64,
-    /// Bounced on this day, or, among the newest 100, created on this day and not sent because of
-    /// an error.
+    /// The number of emails that bounced on this day, plus the emails of this day among the newest
+    /// 100 that were not sent because of an error.
     error: u64,
-    /// Among the newest 100, created on this day and still in progress or paused.
+    /// The number of emails of this day among the newest 100 that are in progress or paused.
     in_progress: u64,
 }
 
@@ -67,7 +69,7 @@ pub(crate) struct DayOfEmails {
 pub(crate) struct RecentEmail {
     id: EmailId,
     status: Status,
-    /// The subject line; empty until the email is rendered.
+    /// The subject line. It is empty until the email is rendered.
     subject: String,
     created_at_millis: Millis,
 }
@@ -75,13 +77,13 @@ pub(crate) struct RecentEmail {
 /// Emails by outcome.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Deliverability {
-    /// Accepted in the last 30 days, minus those that bounced.
+    /// The number of emails accepted in the last 30 days, minus the number of emails that bounced.
     delivered: u64,
-    /// Bounced in the last 30 days.
+    /// The number of emails that bounced in the last 30 days.
     bounced: u64,
-    /// Among the newest 100, not sent because of an error.
+    /// The number of emails among the newest 100 that were not sent because of an error.
     error: u64,
-    /// Among the newest 100, still in progress or paused.
+    /// The number of emails among the newest 100 that are in progress or paused.
     in_progress: u64,
 }
 

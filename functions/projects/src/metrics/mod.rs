@@ -1,4 +1,4 @@
-//! The parts of the figures about a project ([`crate::internal_metrics`]).
+//! The parts of the response with figures about a project ([`crate::internal_metrics`]).
 
 pub(crate) mod absent;
 pub(crate) mod emails;

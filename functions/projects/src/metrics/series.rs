@@ -22,11 +22,11 @@ pub(crate) struct Point {
 pub(crate) struct ActiveSplit {
     /// All that were active.
     pub(crate) total: Vec<Point>,
-    /// Signed up, or created, on this day.
+    /// The number of users or teams that signed up or were created on this day.
     pub(crate) new: Vec<Point>,
-    /// Active on the day before as well.
+    /// The number of users or teams that were also active on the day before.
     pub(crate) retained: Vec<Point>,
-    /// Last active before the previous day.
+    /// The number of users or teams whose last activity was before the previous day.
     pub(crate) reactivated: Vec<Point>,
 }
 

@@ -1,4 +1,5 @@
-//! The users shown with the figures: the newest and the most recently active.
+//! The users that are shown with the figures. They are the newest and the most recently active
+//! users.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -14,24 +15,24 @@ use store::user::UserRow;
 use wire::clock::after;
 use wire::id::{TeamId, UserId};
 
-/// Number of users to show.
+/// The number of users to show.
 const SHOWN: usize = 5;
-/// Number of users to read from the newest audit log entries: more than are shown, because
-/// anonymous ones may be left out.
+/// The number of users to read from the newest audit log entries. The number is greater than the
+/// number of users shown, because anonymous users may be left out.
 const READ: usize = 25;
-/// Maximum number of entries by users to read from the audit log.
+/// The maximum number of audit log entries that are read to find users.
 const ENTRIES: usize = 100;
-/// How far back to look for active users.
+/// The time for which to look back for active users.
 const RECENT: SignedDuration = SignedDuration::from_hours(7 * 24);
 
-/// The newest users, newest first.
+/// The newest users, starting with the newest.
 pub(crate) async fn newest(app: &App, project: &Project, filter: &UserFilter) -> Result<Vec<UserRow>, store::Error> {
     let listing = Listing { after: None, descending: true, limit: SHOWN, read: SHOWN + 1 };
     Ok(app.store.users(&project.id, listing, |user| filter.shows(user, &project.config)).await?.rows)
 }
 
-/// The users who last signed in or changed something, according to the newest audit log entries;
-/// most recently active first.
+/// The users who last signed in or changed something according to the newest audit log entries,
+/// starting with the most recently active.
 pub(crate) async fn last_active(app: &App, project: &Project, filter: &UserFilter) -> Result<Vec<UserRow>, store::Error> {
     let now = app.clock.now();
     let from = project.created_at.max(after(now, -RECENT));

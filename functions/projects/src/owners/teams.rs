@@ -1,4 +1,4 @@
-//! Users of the project `internal`, who own projects through their teams.
+//! Checks the users of the project `internal`, who own projects through their teams.
 
 use api::product::{Access, Client};
 use errors::{Error, ErrorCode, KnownError};
@@ -22,8 +22,9 @@ pub(crate) fn owner(access: &Access<Client>) -> Result<&User, KnownError> {
     }
 }
 
-/// Makes room for another project in a full team by forgetting former projects; the caller then
-/// tries again. Fails if the team really is full, or with `missing` if it does not exist.
+/// Makes room for another project in a full team by removing the records of former projects. After
+/// this, the caller tries again. Fails if the team is still full. Fails with `missing` if the team
+/// does not exist.
 pub(crate) async fn make_room(app: &App, team: TeamId, missing: impl Fn() -> Error) -> Result<(), Error> {
     match app.store.makes_room(team).await? {
         Some(true) => Ok(()),

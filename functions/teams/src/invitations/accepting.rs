@@ -1,8 +1,9 @@
-//! Accepts an invitation with its code or id. The invitation ends and the membership begins in one
-//! transaction.
+//! Accepts an invitation with its code or id. One transaction ends the invitation and creates the
+//! membership.
 //!
-//! For clients, the number of memberships is limited. They are counted before the transaction,
-//! which fails if the user has joined another team since: joining raises the user's version.
+//! Clients can create only a limited number of memberships for a user. The memberships are counted
+//! before the transaction. If the user has joined another team in the meantime, the transaction
+//! fails, because joining raises the user's version.
 
 use errors::{Error, KnownError};
 use flows::context::Context;
@@ -17,28 +18,28 @@ use store::{Conflict, Label, optimistic};
 use wire::id::UserId;
 use wire::level::Level;
 
-/// Maximum number of attempts if the user changes concurrently.
+/// The maximum number of attempts if the user changes concurrently.
 const MAX_ATTEMPTS: u32 = 10;
 
-/// What is known about the user's memberships, read after the user.
+/// The user's memberships, as far as they were read after the user.
 #[derive(Default)]
 pub(crate) struct Memberships {
     /// Whether the user is known to be a member of the invitation's team.
     is_member: bool,
-    /// The number of the user's teams; `None` if not counted yet.
+    /// The number of the user's teams. `None` if the teams have not been counted yet.
     count: Option<usize>,
 }
 
 impl Memberships {
-    /// The memberships of a user who has been read.
+    /// Reads the memberships of a user who has already been read.
     pub(crate) async fn read(context: &Context, invitation: Invitation, user: UserId) -> Result<Self, store::Error> {
         let (store, project) = (&context.app.store, &context.project.id);
         let (member, all) = tokio::try_join!(store.member(project, invitation.team_id, user), store.memberships(project, user))?;
         Ok(Self { is_member: member.is_some(), count: Some(all.len()) })
     }
 
-    /// Reads only the number of teams, for a client, whose user was read when the request was
-    /// authenticated. For servers, the number is not limited.
+    /// Reads only the number of teams. Clients need only this number, because their user was read
+    /// when the request was authenticated. For servers, the number of memberships is not limited.
     pub(crate) async fn count(context: &Context, user: UserId) -> Result<Self, Error> {
         if context.level > Level::Client {
             return Ok(Self::default());
@@ -48,9 +49,10 @@ impl Memberships {
     }
 }
 
-/// Accepts an invitation. A member's membership does not change; otherwise a membership is created,
-/// which fails if the user is already a member. An invitation whose sender has left the team or was
-/// removed is rejected as if it did not exist.
+/// Accepts an invitation. If the user is a member, the membership does not change. Otherwise, a
+/// membership is created. This fails if the user has become a member in the meantime. If the sender
+/// of an invitation has left the team or was removed from it, the invitation is rejected as if it
+/// did not exist.
 pub(crate) async fn accept(
     context: &Context,
     invitation: &Invitation,
@@ -67,9 +69,10 @@ pub(crate) async fn accept(
         let accepted = app.store.transact(invitation::accept(&project.id, invitation)).await;
         return accepted.map_err(|error| refused(error, invitation, false));
     }
-    // The user is the sender and no longer a member, so the invitation is invalid. For other
-    // senders, the transaction checks the membership; here it cannot, because it creates the
-    // membership, and a transaction may contain an item only once.
+    // The user is the sender of the invitation and is no longer a member, so the invitation is
+    // invalid. For other senders, the transaction checks the sender's membership. Here, the
+    // transaction cannot check the membership, because it creates this membership, and a
+    // transaction may contain an item only once.
     if invitation.invited_by == Some(id) {
         return Err(CodeRefusal::NotFound.into());
     }
@@ -97,7 +100,7 @@ pub(crate) async fn accept(
 }
 
 /// The error for failed writes. If the write depends on the user's version, a changed version is a
-/// conflict, after which the caller tries again.
+/// conflict. The caller then tries again.
 fn refused(error: store::Error, invitation: &Invitation, has_version: bool) -> Error {
     let store::Error::Conflict(conflict) = error else { return error.into() };
     let is_of = |label| Conflict::is_of(&conflict, label);

@@ -1,11 +1,11 @@
-//! Input and answer of operations on invitations.
+//! The path parameters and the response of the operations on invitations.
 
 use deserr::Deserr;
 use serde::Serialize;
 use utoipa::ToSchema;
 use wire::id::InvitationId;
 
-/// The empty answer to an accepted invitation.
+/// The empty response to an accepted invitation.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Accepted)]
 pub struct AcceptedInvitation {}

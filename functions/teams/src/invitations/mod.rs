@@ -1,4 +1,4 @@
-//! Shared by the operations on invitations.
+//! Modules shared by the operations on invitations.
 
 pub(crate) mod accepting;
 pub(crate) mod input;

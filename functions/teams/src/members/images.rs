@@ -1,10 +1,10 @@
-//! Pictures of teams and members.
+//! Stores the pictures of teams and members.
 
 use model::profile_image::{NewImage, Owner};
 use model::project::Project;
 use store::{Write, profile_image};
 
-/// The additional writes when a picture is set, replaced or removed.
+/// The additional writes that set, replace or remove a picture.
 pub(crate) fn image_writes(
     project: &Project,
     owner: impl Into<Owner>,

@@ -1,4 +1,4 @@
-//! Shared by the operations on members.
+//! Modules shared by the operations on members.
 
 pub(crate) mod images;
 pub(crate) mod named;

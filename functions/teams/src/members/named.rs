@@ -1,4 +1,4 @@
-//! The user named in a request about members.
+//! The user whom a request about members names.
 
 use api::product::Access;
 use errors::KnownError;
@@ -6,8 +6,8 @@ use model::user::reference::UserRef;
 use wire::id::UserId;
 use wire::level::Level;
 
-/// The user in the path or query. Clients can name any user; the operation then checks their
-/// permissions.
+/// The user whom the path or query names. Clients can name any user. The operation then checks
+/// their permissions.
 pub(crate) fn named<L>(access: &Access<L>, user: UserRef) -> Result<UserId, KnownError> {
     match user {
         UserRef::Id(user) if access.level == Level::Client => Ok(user),

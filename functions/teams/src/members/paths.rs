@@ -1,5 +1,5 @@
-//! Shared by the operations of this area: path parameters, and the schema error for a missing user
-//! or team in the query.
+//! The path parameters that the operations of this area share, and the schema error for a query
+//! without a user or team.
 
 use deserr::Deserr;
 use errors::KnownError;

@@ -13,9 +13,10 @@ use store::user::UserRow;
 use wire::id::{TeamId, UserId};
 use wire::level::Level;
 
-/// The profiles of the first of these members, except members whose users no longer exist, and the
-/// number of members covered: fewer than all if their users are too large for a page. For servers,
-/// profiles include the user and the user's selected team.
+/// The profiles of the first of these members, and the number of members that were processed.
+/// Members whose users no longer exist have no profile. If the users of the members are too large
+/// for a page, only some members are processed. For servers, the profiles include the user and the
+/// user's selected team.
 pub(crate) async fn views<L>(access: &Access<L>, team: &Team, members: &[MemberRow]) -> Result<(Vec<MemberProfileView>, usize), Error> {
     let project = &access.project;
     let ids: Vec<UserId> = members.iter().map(|row| row.user_id).collect();
@@ -23,7 +24,7 @@ pub(crate) async fn views<L>(access: &Access<L>, team: &Team, members: &[MemberR
     Ok((views_of(access, team, &members[..covered], users).await?, covered))
 }
 
-/// The profile of a member with a known user.
+/// The profile of a member whose user has been read.
 pub(crate) async fn view_of<L>(access: &Access<L>, team: &Team, member: &MemberRow, user: UserRow) -> Result<MemberProfileView, Error> {
     let missing = no_member(member.team_id, member.user_id);
     let users = HashMap::from([(member.user_id, user)]);

@@ -1,5 +1,5 @@
-//! Permission definitions of both scopes. They are part of the project, so changes are conditional
-//! on its version.
+//! The definitions of team permissions and project permissions. The definitions are stored with the
+//! project, so each change depends on the version of the project.
 
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ pub struct NewPermission {
     id: PermissionId,
     /// At most 256 characters.
     description: Option<String>,
-    /// The permissions implied by this one.
+    /// The permissions that this permission implies.
     contained_permission_ids: Option<Vec<PermissionId>>,
 }
 
@@ -54,7 +54,7 @@ pub struct NewPermission {
 pub struct PermissionPatch {
     /// A new id. The permission's grants are kept.
     id: Option<PermissionId>,
-    /// At most 256 characters; `null` for none.
+    /// At most 256 characters. `null` for no description.
     description: Change<String>,
     contained_permission_ids: Option<Vec<PermissionId>>,
 }
@@ -69,11 +69,11 @@ pub struct PermissionPath {
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct DefinitionsQuery {
-    /// 1 to 200. Without `limit` and `cursor`, all permissions are on one page.
+    /// 1 to 200. If both `limit` and `cursor` are omitted, all permissions are on one page.
     limit: Option<Limit<200, 200>>,
     /// The `next_cursor` of the previous page.
     cursor: Option<String>,
-    /// Only permissions with this text in their id or description, ignoring case.
+    /// Selects permissions whose id or description contains this text, ignoring case.
     query: Option<String>,
 }
 
@@ -153,13 +153,13 @@ pub(crate) async fn delete(access: Access<Admin>, scope: Scope, id: PermissionId
     change(access, (Some(&id), None), IfMatch::default(), |rbac| rbac.delete(&id, scope)).await
 }
 
-/// Changes the project's permissions if it has one of the wanted versions; tries again if the
-/// project changes concurrently.
+/// Changes the project's permissions if the project has one of the wanted versions. Tries again if
+/// the project changes concurrently.
 ///
 /// `old` and `new` are the ids of the permission before and after the change: `old` is `None` for a
-/// new permission, `new` for a deleted one. The levels of the configuration change too: the
-/// definition is stored in the level `environment`, and if the id changes or the permission is
-/// deleted, references to `old` are changed or removed in every level.
+/// new permission, and `new` is `None` for a deleted permission. The levels of the configuration
+/// are also changed. The definition is stored in the level `environment`. If the id changes or the
+/// permission is deleted, references to `old` are changed or removed in every level.
 async fn change<T>(
     access: Access<Admin>,
     (old, new): (Option<&PermissionId>, Option<&PermissionId>),

@@ -1,4 +1,4 @@
-//! Grants of permissions: paths, errors, and changes to grants of project permissions.
+//! The paths and errors of operations on grants, and changes to grants of project permissions.
 
 use std::collections::BTreeSet;
 
@@ -44,11 +44,11 @@ pub struct ProjectPermissionPath {
     pub(crate) permission_id: PermissionId,
 }
 
-/// The request to grant or revoke the project permission in the path.
+/// A request to grant or revoke the project permission named in the path.
 pub(crate) type ProjectGrant = Input<IgnoredBody, Nothing, ProjectPermissionPath>;
 
-/// Grants or revokes the project permission in the path for the user in the path. `change` returns
-/// `false` if the user does not have the permission.
+/// Grants the project permission named in the path to the user named in the path, or revokes it.
+/// `change` returns `false` if the user does not have the permission.
 pub(crate) async fn change_project(
     access: &Access<Server>,
     Input { path, .. }: ProjectGrant,

@@ -1,5 +1,5 @@
-//! Shared by the operations that write a user: checks the input against the project, hashes the
-//! password, and builds a change that can be applied repeatedly.
+//! Code that the operations that write a user share. This module checks the input against the
+//! project's settings, hashes the password, and builds a change that can be applied repeatedly.
 
 use api::product::Access;
 use crypto::password::hash::Hash;
@@ -22,33 +22,33 @@ use store::{Label, profile_image};
 use wire::change::Change;
 use wire::id::TeamId;
 
-/// Where a password comes from.
+/// The source of a password.
 #[derive(Clone, Copy)]
 enum Origin {
-    /// Set by a server for a new user. The password may come from another service, and the user
-    /// cannot be asked for a different one.
+    /// The password was set by a server for a new user. The password may come from another service,
+    /// and the server cannot ask the user for a different password.
     Imported,
     /// Chosen now.
     Chosen,
 }
 
-/// A checked change to a user, ready to apply.
+/// A checked change to a user that is ready to be applied.
 pub(crate) struct UserChange {
     patch: UserPatch,
-    /// `Ok` if the request may change or remove an existing second factor; otherwise the error.
+    /// `Ok` if the request may change or remove an existing second factor. Otherwise, the error.
     just_proved: Result<(), KnownError>,
-    /// The required state of the user (`If-Match`); `None` if the user may have changed since it
-    /// was read.
+    /// The state that the user must have (`If-Match`). `None` if the user may have changed since
+    /// the user was read.
     pub(crate) seen: Option<User>,
 }
 
 impl UserChange {
-    /// Builds a change to `user`, to apply to the newest state at each attempt.
+    /// Builds a change to `user`. Each attempt applies it to the newest state of the user.
     pub(crate) async fn new<L>(access: &Access<L>, user: &User, input: UserInput) -> Result<Self, Error> {
         Self::prepare(access, user, input, Origin::Chosen).await
     }
 
-    /// Builds the first change to a user created by a server.
+    /// Builds the first change to a user that a server creates.
     pub(crate) async fn imported<L>(access: &Access<L>, user: &User, input: UserInput) -> Result<Self, Error> {
         Self::prepare(access, user, input, Origin::Imported).await
     }
@@ -82,8 +82,8 @@ impl UserChange {
         if self.seen.as_ref().is_some_and(|seen| seen != user) {
             return Err(KnownError::PreconditionFailed.into());
         }
-        // Setting another authenticator app removes the existing one. The proof is checked here,
-        // not before, because the user may have set up an app since the first read.
+        // Setting a new authenticator app removes the existing app. The proof is checked only at
+        // this point, because the user may have set up an app since the first read.
         if user.totp.is_some() && !self.patch.totp.is_keep() {
             self.just_proved.clone()?;
         }
@@ -114,15 +114,15 @@ impl UserChange {
         Ok(with)
     }
 
-    /// The team selected by the user after the change, if there is one.
+    /// The team that the user has selected after the change, if there is one.
     pub(crate) fn selected(&self, user: &User) -> Option<TeamId> {
         let mut selected = user.selected_team_id;
         self.patch.input.selected_team_id.clone().apply(&mut selected);
         selected
     }
 
-    /// Writes the change to a user. Returns the user with the team selected after the change, if
-    /// there is one.
+    /// Writes the change to a user. Returns the user with the team that is selected after the
+    /// change, if there is one.
     pub(crate) async fn make<L>(&self, access: &Access<L>, row: UserRow, missing: KnownError) -> Result<(UserRow, Option<Team>), Error> {
         let project = &access.project;
         let (id, selected) = (row.user.id, self.selected(&row.user));
@@ -135,8 +135,8 @@ impl UserChange {
         let change = change_as(access, row, missing, |user| self.apply(&access.app, project, user));
         match (tokio::join!(change, team), &self.patch.input.selected_team_id) {
             ((Ok(row), team), _) => {
-                // The write has succeeded, so the request should not fail just because the parallel
-                // read did: the read is repeated once.
+                // The write has succeeded, so the request should not fail only because the parallel
+                // read failed. The read is repeated once.
                 let team = match team {
                     Ok(team) => team,
                     Err(_) => selected_team(&access.app.store, &project.id, &row.user).await?,
@@ -152,14 +152,14 @@ impl UserChange {
     }
 }
 
-/// Whether the input changes how the user signs in, apart from the password, which only a server
-/// can change here, and the authenticator app.
+/// Whether the input changes how the user signs in. The password and the authenticator app do not
+/// count. Only a server can change the password with this input.
 fn changes_way_in(input: &UserInput) -> bool {
     !input.primary_email.is_keep() || input.passkey_auth_enabled.is_some() || input.otp_auth_enabled.is_some()
 }
 
-/// Checks that the project allows the input's password and sign-in by email, and has its OAuth
-/// providers.
+/// Checks that the project permits the password and the sign-in by email in the input, and that the
+/// project has the input's OAuth providers.
 fn check(project: &Project, input: &UserInput) -> Result<(), KnownError> {
     let sets_password = matches!(input.password, Change::Set(_)) || input.password_hash.is_some();
     if sets_password && !project.config.credential_enabled {
@@ -190,9 +190,9 @@ async fn hash(app: &App, project: &Project, user: &User, (input, origin): (&User
         }
         (Change::Clear, _) => Change::Clear,
         (Change::Keep, Some(imported)) => {
-            // The cost is recorded before the hash is stored. Every failed sign-in takes as long as
-            // a check at the highest recorded cost, so that its duration does not reveal which
-            // accounts have imported hashes.
+            // The cost of the hash is recorded before the hash is stored. Every failed sign-in
+            // takes as long as a password check at the highest recorded cost. The duration
+            // therefore does not reveal which accounts have imported hashes.
             app.store.note_bcrypt_cost(project, &imported.0).await?;
             Change::Set(imported.0.clone())
         }

@@ -1,5 +1,5 @@
-//! Parameters of the list of users. Server operations on a single user, except `/users/me`, accept
-//! and ignore them.
+//! The parameters of the list of users. Server operations on a single user, except `/users/me`,
+//! accept these parameters and ignore them.
 
 use api::product::input::{Flag, Param};
 use deserr::Deserr;
@@ -13,13 +13,13 @@ use wire::id::TeamId;
 pub enum UserOrder {
     #[deserr(rename = "signed_up_at")]
     SignedUpAt,
-    /// The time of the last activity, to the hour.
+    /// The time of the last activity, accurate to the hour.
     #[deserr(rename = "last_active_at")]
     LastActiveAt,
 }
 
-/// The query of an operation on a single user. Some clients send the filters of the list; they are
-/// validated, but have no effect.
+/// The query of an operation on a single user. Some clients send the filters of the list. These are
+/// validated but have no effect.
 #[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

@@ -1,4 +1,4 @@
-//! Shared by the operations on users.
+//! Modules shared by the operations on users.
 
 pub(crate) mod change;
 pub(crate) mod list_flags;

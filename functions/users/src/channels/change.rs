@@ -1,4 +1,5 @@
-//! Shared by the operations on contact channels: path parameters, and writing a change.
+//! The path parameters of the operations on contact channels, and the function that writes a
+//! change.
 
 use api::http::Route;
 use api::product::Access;
@@ -25,7 +26,7 @@ pub struct ChannelPath {
     pub(crate) contact_channel_id: ChannelId,
 }
 
-/// Rejects `is_verified` from a client, because only a server may set it.
+/// Rejects `is_verified` from a client, because only a server may set this field.
 pub(crate) fn check_verified<L>(access: &Access<L>, is_verified: Option<bool>, route: &Route) -> Result<(), KnownError> {
     match is_verified {
         Some(_) if access.level < Level::Server => {
@@ -35,8 +36,8 @@ pub(crate) fn check_verified<L>(access: &Access<L>, is_verified: Option<bool>, r
     }
 }
 
-/// Rejects an address from a client if it could not be used to sign up; servers import what they
-/// have.
+/// Rejects an address from a client if a user could not sign up with it. Servers can import any
+/// address.
 pub(crate) fn check_address<L>(access: &Access<L>, value: &Email, route: &Route) -> Result<(), KnownError> {
     if access.level < Level::Server && !value.is_public() {
         return Err(route.schema_error(&Problems::one("body.value", EmailRefusal)));
@@ -44,9 +45,9 @@ pub(crate) fn check_address<L>(access: &Access<L>, value: &Email, route: &Route)
     Ok(())
 }
 
-/// Changes a user's channels together with the claims of sign-in addresses. `missing` is the error
-/// if the user no longer exists. If someone else signs in with the address `value`, the error may
-/// reveal that. `change` returns the additional writes.
+/// Changes a user's channels, together with the claims of sign-in addresses. `missing` is the error
+/// if the user no longer exists. The error says whether another user signs in with the address
+/// `value`, unless this must not be revealed. `change` returns the additional writes.
 pub(crate) async fn change<L>(
     access: &Access<L>,
     row: UserRow,
@@ -58,8 +59,9 @@ pub(crate) async fn change<L>(
     match change_as(access, row, missing, |user| Ok(ExtraWrites(change(user).map_err(refusal)?))).await {
         Ok(row) => Ok(row.user),
         Err(Error::Known(KnownError::UserEmailAlreadyExists { .. })) => {
-            // Verifying the address would not help: a server cannot take it from another user, and
-            // one that a user adds is not claimed until it is verified.
+            // Verifying the address would not resolve the conflict. A server cannot take the
+            // address from another user, and an address that a user adds is not claimed until it is
+            // verified.
             Err(KnownError::ContactChannelAlreadyUsedForAuthBySomeoneElse {
                 r#type: "email",
                 contact_channel_value: value.map(ToString::to_string),

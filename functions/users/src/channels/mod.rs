@@ -1,4 +1,4 @@
-//! Shared by the operations on contact channels.
+//! Modules shared by the operations on contact channels.
 
 pub(crate) mod change;
 pub(crate) mod release_page;

@@ -1,4 +1,4 @@
-//! Sends a code to an email address.
+//! Sends a verification code to an email address.
 
 use api::http::Json;
 use api::product::Access;
@@ -11,10 +11,9 @@ use model::project::redirect::RedirectUrl;
 use model::user::{Channel, User};
 use wire::level::Level;
 
-/// Writes the code and its email. The address from the sign-up does not need a bot challenge here,
-/// because the sign-up has a challenge of its own. While sign-up is disabled, a client's anonymous
-/// user does not get emails: anyone can create such a user, and the address could not become an
-/// account.
+/// Writes the code and its email. The address from the sign-up needs no bot challenge here, because
+/// the sign-up has required a challenge. While sign-up is disabled, a client's anonymous user gets
+/// no emails. Anyone can create such a user, and the address could not become an account.
 pub(crate) async fn send<L>(
     access: &Access<L>,
     user: &User,

@@ -1,4 +1,4 @@
-//! Input checks of the operations on endpoints, and the items they read.
+//! Checks the inputs of the operations on endpoints, and reads the items that they need.
 
 use api::http::Route;
 use deserr::Deserr;
@@ -23,7 +23,7 @@ pub(crate) fn check_url(app: &App, url: &str) -> Result<(), KnownError> {
     check(&app.settings, url).map_err(|reason| KnownError::WebhookUrlNotAllowed { reason })
 }
 
-/// Seals the secrets of the project's endpoints.
+/// The sealer for the secrets of the project's endpoints.
 pub(crate) fn sealing(context: &Context) -> SecretSealer<'_> {
     SecretSealer { sealer: &context.app.sealer, entropy: &context.app.entropy, project: &context.project.id }
 }
@@ -40,7 +40,7 @@ pub(crate) async fn found(context: &Context, id: WebhookEndpointId) -> Result<En
     Ok(row.ok_or(KnownError::WebhookEndpointNotFound)?)
 }
 
-/// Project and endpoint, which together identify the endpoint's deliveries.
+/// The project and the endpoint, which together identify the endpoint's deliveries.
 pub(crate) fn lane(context: &Context, id: WebhookEndpointId) -> Lane {
     (context.project.id.clone(), id)
 }

@@ -1,3 +1,3 @@
-//! Shared by the operations on webhook endpoints.
+//! Modules shared by the operations on webhook endpoints.
 
 pub(crate) mod input;

@@ -1,10 +1,10 @@
-//! Lambda of the table's stream: records the events of webhooks ([`workers::webhooks`]) and starts
-//! the functions that send emails and deliver events.
+//! Lambda of the table's stream, which records the events of webhooks ([`workers::webhooks`]) and
+//! starts the functions that send emails and deliver events.
 //!
-//! This function does nothing else, because the stream waits for it: a shard's batches are read one
-//! after another, and kept for a day. Emails and webhooks share one function, because a stream
-//! should have at most two readers. The other reader, the worker of the audit trail, waits up to a
-//! minute to get larger batches.
+//! This function does nothing else, because the stream waits for it. The batches of a shard are
+//! read one after another, and kept for a day. Emails and webhooks share one function, because a
+//! stream should have at most two readers. The second reader is the worker of the audit trail,
+//! which waits up to a minute to get larger batches.
 
 use flows::App;
 use jiff::SignedDuration;
@@ -14,7 +14,7 @@ use workers::lambda::{self, Error};
 use workers::wake::Wake;
 use workers::webhooks::record;
 
-/// Maximum difference between the clocks of functions.
+/// The maximum difference between the clocks of functions.
 const SKEW: SignedDuration = SignedDuration::from_secs(5);
 
 fn main() -> Result<(), Error> {
@@ -22,13 +22,14 @@ fn main() -> Result<(), Error> {
     let [outbox, webhooks] = wakes;
     let (outbox, webhooks) = (&outbox?, &webhooks?);
     lambda::run(App::without_secret, async |app, event| {
-        // Emails come first, because they do not depend on webhooks.
+        // The functions that send emails are started first, because emails do not depend on
+        // webhooks.
         if work::is_in(&event.payload, app.clock.now() + SKEW)
             && let Some(outbox) = outbox
         {
             outbox.start().await;
         }
-        // If this fails, the stream delivers the batch again.
+        // If recording fails, the stream delivers the batch again.
         let recorded = record(app, &event.payload).await?;
         if recorded > 0
             && let Some(webhooks) = webhooks

@@ -1,4 +1,4 @@
-//! Lambda of [`workers::endings`], run by a schedule every minute.
+//! Lambda of [`workers::endings`], which a schedule runs every minute.
 
 use std::time::Duration;
 

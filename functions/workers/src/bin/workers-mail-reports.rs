@@ -1,4 +1,4 @@
-//! Lambda of [`workers::reports`], for events of SES, delivered by EventBridge.
+//! Lambda of [`workers::reports`], for events that SES sends through EventBridge.
 
 use flows::App;
 use serde_json::json;
@@ -8,8 +8,9 @@ use workers::reports;
 fn main() -> Result<(), Error> {
     lambda::run(App::without_secret, async |app, event| {
         let moved = match reports::read(&event.payload) {
-            // SES does not repeat events after a failure. Lambda repeats the invocation and, if the
-            // invocation keeps failing, moves the event to the dead-letter queue.
+            // If handling an event fails, SES does not repeat the event. Instead, Lambda repeats
+            // the invocation. If the invocation keeps failing, Lambda moves the event to the
+            // dead-letter queue.
             Some(told) => reports::take(app, &told).await?,
             None => {
                 tracing::info!(kind = %event.payload["detail"]["eventType"], "an event of SES was ignored, because it does not change an email in the outbox");

@@ -1,5 +1,5 @@
-//! Lambda of [`workers::outbox`], started by `workers-changes` when there is work, and by a
-//! schedule every minute.
+//! Lambda of [`workers::outbox`]. `workers-changes` starts this function when there is work. A
+//! schedule also starts it every minute.
 
 use email::sandbox;
 use email::ses::Ses;
@@ -21,12 +21,12 @@ async fn run() -> Result<(), Error> {
     let mailer = ProjectMailer { own, deployments: Ses::from_env(app.clock.clone())? };
     let (app, mailer) = (&app, &mailer);
     lambda::events(async |event| {
-        // An update may replace this function before the stream is attached to `workers-changes`.
-        // Until then, the stream keeps its batches.
+        // An update of the deployment may replace this function before it attaches the stream to
+        // `workers-changes`. Until then, the stream keeps its batches.
         if event.payload.get("Records").is_some() {
             return Err("this function does not read the table's stream".into());
         }
-        // Sending begins at least 25 seconds before the deadline, to leave the mail provider its
+        // Sending begins at least 25 seconds before the deadline, so that the mail provider has its
         // full time for the last email.
         let until = event.deadline - jiff::SignedDuration::from_secs(25);
         let is_scheduled = event.payload.get("source").is_some();
@@ -38,7 +38,8 @@ async fn run() -> Result<(), Error> {
                 0
             })
         };
-        // The metric is written only once a minute; the function can be started far more often.
+        // The metric is written only once a minute, because the function can be started far more
+        // often.
         if is_scheduled {
             let (now, oldest) = (app.clock.now(), app.store.oldest_due(app.clock.now()).await?);
             let age = oldest.map(|due| now.duration_since(due).unsigned_abs()).unwrap_or_default();

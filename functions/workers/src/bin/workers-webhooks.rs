@@ -1,5 +1,5 @@
-//! Lambda of [`workers::webhooks`], which makes due deliveries: started after events are recorded,
-//! and by a schedule every minute for retries.
+//! Lambda of [`workers::webhooks`], which makes due deliveries. This function is started after
+//! events are recorded. For retries, a schedule starts it every minute.
 
 use flows::App;
 use serde_json::json;
@@ -8,8 +8,8 @@ use workers::webhooks::Courier;
 
 fn main() -> Result<(), Error> {
     lambda::run(App::from_env, async |app, event| {
-        // Moving late deliveries takes up to 4 seconds, and a pass over an endpoint up to 45. So
-        // both begin at least 50 seconds before the deadline.
+        // Moving late deliveries takes up to 4 seconds, and processing the queue of an endpoint
+        // takes up to 45 seconds. Both therefore begin at least 50 seconds before the deadline.
         Courier::default().drain(app, event.deadline - jiff::SignedDuration::from_secs(50)).await?;
         Ok(json!({ "done": true }))
     })

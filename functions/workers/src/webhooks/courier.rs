@@ -1,14 +1,14 @@
-//! Runs the work of several endpoints side by side, each in its own task, so that an endpoint that
-//! does not answer does not delay others. The number of tasks is limited. While due endpoints wait
-//! for a task, each task ends after one pass over its queue, and its place goes to the project with
-//! the fewest tasks. So a project with many or slow endpoints does not delay other projects'
-//! deliveries.
+//! Processes the queues of several endpoints in parallel, each in a separate task. An endpoint that
+//! does not respond therefore does not delay other endpoints. The number of tasks is limited. While
+//! due endpoints wait for a task, each task ends after one pass over its queue. The next task goes
+//! to an endpoint of the project with the fewest tasks. A project with many or slow endpoints
+//! therefore does not delay the deliveries of other projects.
 //!
-//! An endpoint is left out for some seconds if another worker holds it or the table refused its
-//! work. So a separate worker that finds only such endpoints ends, instead of trying them over and
-//! over. Their deliveries are not forgotten: a worker checks an endpoint's queue again before
-//! releasing it; the endpoint of a killed worker is due when the lease ends; and a worker looks for
-//! due endpoints at least once a minute.
+//! An endpoint is skipped for some seconds if another worker has claimed it, or if processing its
+//! queue failed. A separate worker that finds only such endpoints therefore ends, instead of trying
+//! them again and again. The deliveries of these endpoints are not forgotten. A worker checks an
+//! endpoint's queue again before releasing it. The endpoint of a killed worker becomes due when the
+//! lease ends. A worker also looks for due endpoints at least once a minute.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -25,24 +25,26 @@ use wire::id::ProjectId;
 
 use crate::webhooks::lane;
 
-/// Maximum number of endpoints at work at the same time. Tasks mostly wait.
+/// The maximum number of endpoints that are processed at the same time. Tasks mostly wait.
 const AT_ONCE: usize = 256;
-/// Number of due endpoints read from each shard.
+/// The number of due endpoints that are read from each shard.
 const READ: i32 = 200;
-/// How long an endpoint is left out if another worker holds it or the table refused its work.
+/// The time for which an endpoint is skipped if another worker has claimed it, or if processing its
+/// queue failed.
 const ASIDE: SignedDuration = SignedDuration::from_secs(5);
-/// How long [`Courier::drain`] waits, at most, before it looks for due endpoints again.
+/// The maximum time for which [`Courier::drain`] waits before it looks for due endpoints again.
 const LOOK: Duration = Duration::from_secs(2);
 
-/// Endpoints at work, each with its task.
+/// The endpoints that are being processed, each with its task.
 pub struct Courier {
     places: usize,
-    /// A task returns the time until which its endpoint is left out; `None` if it is not left out.
+    /// A task returns the time until which its endpoint is skipped. `None` if the endpoint is not
+    /// skipped.
     tasks: JoinSet<Option<Timestamp>>,
     busy: HashMap<Lane, Id>,
-    /// The endpoints left out, each with the end of that time.
+    /// The endpoints that are being skipped, each with the time until which it is skipped.
     aside: HashMap<Lane, Timestamp>,
-    /// Whether due endpoints wait for a place.
+    /// Whether due endpoints are waiting for a task.
     is_crowded: Arc<AtomicBool>,
 }
 
@@ -53,13 +55,13 @@ impl Default for Courier {
 }
 
 impl Courier {
-    /// A courier that works on at most this many endpoints at the same time.
+    /// A courier that processes at most this many endpoints at the same time.
     pub fn with_places(places: usize) -> Self {
         Self { places, tasks: JoinSet::new(), busy: HashMap::new(), aside: HashMap::new(), is_crowded: Arc::default() }
     }
 
-    /// Starts work on due endpoints and returns their number. Passes over their queues do not begin
-    /// after `until`.
+    /// Starts to process the queues of due endpoints, and returns the number of endpoints. No pass
+    /// over the queues of these endpoints begins after `until`.
     pub async fn begin(&mut self, app: &App, until: Timestamp) -> Result<usize, store::Error> {
         let now = app.clock.now();
         self.aside.retain(|_, until| *until > now);
@@ -82,9 +84,10 @@ impl Courier {
         Ok(begun)
     }
 
-    /// The endpoints in `due` that have no task and are not left out, in the order in which they
-    /// get free places: each place goes to an endpoint of a project with the fewest places by then,
-    /// and among these to the first in `due`, which has been due the longest.
+    /// The endpoints in `due` that have no task and are not skipped, in the order in which they get
+    /// free places. Each place goes to an endpoint of the project that has the fewest places at
+    /// this time. Among these endpoints, the place goes to the first endpoint in `due`, which has
+    /// been due the longest.
     fn in_turn(&self, due: Vec<Lane>) -> Vec<Lane> {
         let mut places: HashMap<ProjectId, usize> = HashMap::new();
         for (project, _) in self.busy.keys() {
@@ -102,7 +105,7 @@ impl Courier {
         ranked.into_iter().map(|(_, lane)| lane).collect()
     }
 
-    /// Waits until the work on one endpoint ends; `false` if there is none.
+    /// Waits until the task of one endpoint ends. `false` if there are no tasks.
     pub async fn ended(&mut self) -> bool {
         let (ended, until) = match self.tasks.join_next_with_id().await {
             Some(Ok(ended)) => ended,
@@ -117,16 +120,16 @@ impl Courier {
         true
     }
 
-    /// Works on due endpoints until none is due (apart from those left out) or `until` has passed,
-    /// and waits for work that has begun. If the search for due endpoints fails, its error is
-    /// returned once the work that has begun is done.
+    /// Processes due endpoints until only skipped endpoints are due, or until `until` has passed.
+    /// Then waits for the tasks that have begun. If the search for due endpoints fails, returns its
+    /// error after the tasks that have begun are done.
     pub async fn drain(&mut self, app: &App, until: Timestamp) -> Result<(), store::Error> {
         let mut found = Ok(0);
         loop {
             if found.is_ok() && app.clock.now() < until {
                 found = self.begin(app, until).await;
             }
-            // Other endpoints may become due while slow ones are at work.
+            // Other endpoints may become due while slow endpoints are being processed.
             if let Ok(false) = timeout(LOOK, self.ended()).await {
                 return found.map(drop);
             }

@@ -1,4 +1,5 @@
-//! The work on one endpoint: due deliveries, in order for each changed item.
+//! Processes the queue of one endpoint. Due deliveries about the same item are made in the order of
+//! the item's changes.
 
 use std::collections::HashSet;
 use std::iter::from_fn;
@@ -19,23 +20,24 @@ use tokio::time::{Instant, sleep};
 use crate::fail_point::reached;
 use crate::webhooks::notice;
 
-/// Number of concurrent requests to an endpoint whose last attempt succeeded. Others get one
-/// request at a time, because a request to a name that resolves slowly occupies a thread, even
-/// after the request has ended.
+/// The number of concurrent requests to an endpoint whose last attempt succeeded. Other endpoints
+/// get one request at a time, because a request to a name that resolves slowly occupies a thread,
+/// even after the request has ended.
 const CONCURRENCY: usize = 8;
-/// Number of deliveries before the queue is read again.
+/// The number of deliveries made before the queue is read again.
 const CHUNK: usize = CONCURRENCY * 4;
-/// After this time, a pass starts no more requests. Even if the last one takes its full time, it
-/// ends within the lease of the endpoint.
+/// After this time, a pass starts no more requests. Even if the last request takes the maximum
+/// time, it ends within the lease of the endpoint.
 const PASS: Duration = Duration::from_secs(33);
-/// A queue is searched for due places in parts, one after another; these are the numbers of places
-/// in each. Later places are found once earlier ones are gone. The first part is small, because it
-/// usually has enough due places: without it, each chunk of a long queue would read a thousand.
+/// A queue is searched for due places in parts, one after another. These are the numbers of places
+/// in the parts. Later places are found once earlier places are gone. The first part is small,
+/// because it usually contains enough due places. Otherwise, each chunk of a long queue would
+/// require reading a thousand places.
 const PARTS: [i32; 10] = [128, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000];
-/// How long the work on a failing endpoint pauses after each pass, as a multiple of the time spent
-/// searching for due places. The queue of such an endpoint grows, each new event causes a search,
-/// and connections may be refused at once. Without pauses, the searches would keep the table busy
-/// and delay other endpoints.
+/// The time for which the processing of a failing endpoint pauses after each pass. It is a multiple
+/// of the time that was spent on searching for due places. The queue of such an endpoint grows,
+/// each new event causes a search, and connections may be refused immediately. Without pauses, the
+/// searches would keep the table busy and delay other endpoints.
 const COOLDOWN_FACTOR: u32 = 4;
 /// The longest pause.
 const MAX_COOLDOWN: Duration = Duration::from_secs(2);
@@ -43,12 +45,13 @@ const MAX_COOLDOWN: Duration = Duration::from_secs(2);
 /// Otherwise, a slow endpoint would occupy its task for several requests.
 const SHARE: Duration = Duration::from_secs(1);
 
-/// Delivers to an endpoint until nothing is due, the endpoint is switched off, another worker has
-/// claimed it, or `until` has passed. While `is_crowded`, ends after one pass; the rest stays due,
-/// behind the waiting endpoints. If the endpoint was deleted, deletes its deliveries instead.
-/// Returns `false` if another worker has claimed the endpoint, or the endpoint was deleted: it may
-/// still seem due, but there is no point in trying it again right away. If late deliveries cannot
-/// be moved into the queue, makes a pass over the deliveries before them, and fails.
+/// Delivers to an endpoint until nothing is due, the endpoint is disabled, another worker has
+/// claimed it, or `until` has passed. While `is_crowded` is set, stops after one pass. The
+/// remaining deliveries stay due, behind the waiting endpoints. If the endpoint was deleted,
+/// deletes its deliveries instead. Returns `false` if another worker has claimed the endpoint, or
+/// if the endpoint was deleted. The endpoint may then still appear due, but trying it again
+/// immediately is useless. If late deliveries cannot be moved into the queue, makes a pass over the
+/// deliveries before them, and then fails.
 pub(super) async fn work(app: &App, lane: &Lane, until: Timestamp, is_crowded: &AtomicBool) -> Result<bool, store::Error> {
     while app.clock.now() < until {
         let Some(claimed) = app.store.claim_webhook(lane, app.clock.now()).await? else { return Ok(false) };
@@ -71,10 +74,10 @@ pub(super) async fn work(app: &App, lane: &Lane, until: Timestamp, is_crowded: &
     Ok(true)
 }
 
-/// What to do after a pass over an endpoint's queue.
+/// The next step after a pass over an endpoint's queue.
 #[derive(Default)]
 struct PassOutcome {
-    /// Whether more may be due right away.
+    /// Whether more deliveries may be due immediately.
     may_have_more: bool,
     /// How long to pause. The endpoint is not claimed during the pause.
     cooldown: Duration,
@@ -84,7 +87,7 @@ struct PassOutcome {
 async fn pass(app: &App, mut claimed: ClaimedEndpoint, endpoint: &Endpoint, is_crowded: &AtomicBool) -> Result<PassOutcome, store::Error> {
     let lane = claimed.lane.clone();
     if endpoint.disabled.is_some() {
-        // Its deliveries stay pending until it is enabled again.
+        // The deliveries of a disabled endpoint stay pending until it is enabled again.
         app.store.release_webhook(&claimed, None, app.clock.now()).await?;
         return Ok(PassOutcome::default());
     }
@@ -94,8 +97,9 @@ async fn pass(app: &App, mut claimed: ClaimedEndpoint, endpoint: &Endpoint, is_c
     let is_idle = places.is_empty();
     let goes_on = || began.elapsed() < if is_crowded.load(Ordering::Relaxed) { SHARE } else { PASS };
     let mut off = None;
-    // Few deliveries are read at a time, although the next ones then wait for the slowest of them:
-    // a worker has many endpoints, and a delivery may take 64 KB.
+    // Only a few deliveries are read at a time, because a worker has many endpoints and a delivery
+    // may take 64 KB. The drawback is that the next deliveries wait for the slowest of these
+    // deliveries.
     for places in places.chunks(CONCURRENCY) {
         if off.is_some() || !goes_on() {
             break;
@@ -118,14 +122,14 @@ async fn pass(app: &App, mut claimed: ClaimedEndpoint, endpoint: &Endpoint, is_c
     Ok(PassOutcome { may_have_more: off.is_none() && !is_idle, cooldown })
 }
 
-/// The due places, and the earliest time at which another examined place is due.
+/// The due places, and the time when the next of the other examined places becomes due.
 struct DuePlaces {
     places: Vec<Place>,
     next: Option<Timestamp>,
 }
 
-/// Finds the first due places. If several places are for the same item, only the first may be due,
-/// and the others wait for it.
+/// Finds the first due places. If several places are for the same item, only the first may be due.
+/// The later places have to wait for the first place.
 async fn due(app: &App, lane: &Lane) -> Result<DuePlaces, store::Error> {
     let (now, mut seen) = (app.clock.now(), HashSet::new());
     let (mut places, mut next, mut after) = (Vec::new(), None, None);
@@ -150,10 +154,11 @@ async fn due(app: &App, lane: &Lane) -> Result<DuePlaces, store::Error> {
     Ok(DuePlaces { places, next })
 }
 
-/// Attempts these deliveries, taking each from the iterator once its request can begin, and writes
-/// their outcomes, several at a time, as they arrive. Attempts are concurrent while the endpoint
-/// works ([`Health::works`](model::webhook::health::Health::works)), otherwise one after another.
-/// Returns the reason for switching the endpoint off, if there is one.
+/// Attempts these deliveries, and writes several of their outcomes at a time as they arrive. Each
+/// delivery is taken from the iterator only when its request can begin. Attempts are concurrent
+/// while the endpoint works ([`Health::works`](model::webhook::health::Health::works)). Otherwise,
+/// the attempts are made one after another. Returns the reason for disabling the endpoint, if there
+/// is one.
 async fn deliver(
     app: &App,
     claimed: &mut ClaimedEndpoint,
@@ -163,7 +168,8 @@ async fn deliver(
     let (lane, mut off, mut is_over) = (claimed.lane.clone(), None, false);
     while !is_over {
         is_over = true;
-        // How many requests may still start before the endpoint's health is checked again.
+        // The number of requests that may still start before the endpoint's health is checked
+        // again.
         let left = AtomicUsize::new(if claimed.health.works() { CHUNK } else { 1 });
         let next = || left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).ok().and_then(|_| pending.next());
         let attempts = from_fn(next).map(|mut pending| {
@@ -193,7 +199,7 @@ async fn deliver(
     Ok(off)
 }
 
-/// Switches an endpoint off and, in the same transaction, notifies the owners of the project.
+/// Disables an endpoint and, in the same transaction, notifies the owners of the project.
 async fn switch_off(app: &App, (project, endpoint): &Lane, reason: DisabledReason) -> Result<(), store::Error> {
     optimistic!(|_| {
         let Some(row) = app.store.webhook_endpoint(project, *endpoint).await? else { return Ok(()) };

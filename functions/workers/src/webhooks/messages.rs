@@ -1,4 +1,4 @@
-//! The events of a change, with their data. Users and teams look as they do to servers.
+//! Derives the events of a change, with their data. Users and teams are shown as servers see them.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -26,7 +26,7 @@ use wire::level::Level;
 /// Events without their ids.
 type Events = Vec<(EventType, Value)>;
 
-/// The facts beyond a change that its events may depend on.
+/// Facts about other items on which the events of a change may depend.
 pub(super) struct ChangeContext<'a> {
     pub(super) app: &'a App,
     pub(super) project: &'a Project,
@@ -59,7 +59,7 @@ async fn user(known: &ChangeContext<'_>, pair: &Pair<(User, Timestamp)>) -> Resu
     let ChangeContext { app, project, .. } = known;
     let view = |user: &User, active_at: Timestamp, team: Option<&Team>| json!(ServerUser::of(user, active_at, &project.config, team));
     Ok(match (&pair.old, &pair.new) {
-        // The selected personal team is left out, because the receiver may not know it yet.
+        // The selected personal team is omitted, because the receiver may not know it yet.
         (None, Some((new, active_at))) => vec![(EventType::UserCreated, view(new, *active_at, None))],
         (Some((old, _)), Some((new, active_at))) => {
             let mut events = Vec::new();
@@ -99,8 +99,8 @@ fn team(pair: &Pair<Team>) -> Events {
     }
 }
 
-/// The events of a user's or team's API keys, which are stored in the owner's item. The use of a
-/// key and the keys of a deleted owner do not cause events.
+/// The events of a user's or team's API keys, which are stored in the owner's item. Using a key
+/// causes no event. Deleting an owner causes no events for the owner's keys.
 fn owned_keys(events: &mut Events, owner: Owner, [old, new]: [&OwnedKeys; 2]) {
     let ([created, updated, deleted], (name, id)) = match owner {
         Owner::User(id) => {
@@ -141,7 +141,8 @@ fn member(project: &Project, team: TeamId, user: UserId, pair: &Pair<BTreeSet<Gr
     events
 }
 
-/// The events of granted and revoked permissions; `holder` has the ids of the holder.
+/// The events of granted and revoked permissions. `holder` contains the ids of the permissions'
+/// holder.
 fn permissions(
     events: &mut Events,
     project: &Project,
@@ -176,8 +177,8 @@ fn session(pair: &Pair<Session>) -> Events {
     data.map(|data| (event_type, data)).into_iter().collect()
 }
 
-/// An email's events contain only its id, status and time of creation, not its recipients, texts or
-/// codes.
+/// The events of an email contain only its id, status and creation time. They do not contain its
+/// recipients, texts or codes.
 fn email(pair: &Pair<OutboxEntry>) -> Events {
     let Some(new) = &pair.new else { return Vec::new() };
     let event_type = match &pair.old {

@@ -18,15 +18,16 @@ use wire::id::{ProjectId, TeamId, UserId};
 use crate::fail_point::reached;
 use crate::webhooks::messages::{ChangeContext, events};
 
-/// Records a delivery for each event of a batch and each endpoint that wants it; returns their
-/// number. After a failure, the batch must be read again.
+/// Records a delivery for each event of a batch and each endpoint that wants the event. Returns the
+/// number of deliveries. After a failure, the batch must be read again.
 pub async fn record(app: &App, event: &Value) -> Result<usize, store::Error> {
     let changes: Vec<Change> = records(event).into_iter().filter_map(meaning).collect();
     let projects: BTreeSet<ProjectId> = changes.iter().map(|change| change.project.clone()).collect();
     let mut endpoints = app.store.webhooks_of(projects).await?;
     endpoints.retain(|_, endpoints| !endpoints.is_empty());
     let changes: Vec<Change> = changes.into_iter().filter(|change| endpoints.contains_key(&change.project)).collect();
-    // Read before the deliveries are recorded, because deliveries that are already late come first.
+    // The endpoints that already have late deliveries are noted before new deliveries are recorded,
+    // because late deliveries come first.
     let rows = endpoints.iter().flat_map(|(project, rows)| rows.iter().map(move |row| (project, row)));
     let late = rows.filter(|(_, row)| row.late.is_some()).map(|(project, row)| (project.clone(), row.endpoint.id)).collect();
     let left = teams_left(&changes);
@@ -70,16 +71,16 @@ fn teams_left(changes: &[Change]) -> HashMap<(ProjectId, UserId), Vec<TeamId>> {
     left
 }
 
-/// The `index`th event of a change. Its id is derived from the change, so a batch that is read
-/// again has the same ids.
+/// The event with this index among the events of a change. The id of the event is derived from the
+/// change, so a batch that is read again has the same ids.
 fn message(change: &Change, index: usize, event_type: EventType, data: Value) -> Message {
     let seed = format!("{}/{}/{}/{index}", change.project, change.object, change.position);
     Message::new(format!("msg_{}", Digest::of(&seed)), event_type, change.at, data)
 }
 
-/// The deliveries of an event. Events of one change keep their order. Two changes in different
-/// shards of the stream may have the same sequence number; the digest of the changed object keeps
-/// their events' positions distinct.
+/// The deliveries of an event. The events of one change keep their order. Two changes in different
+/// shards of the stream may have the same sequence number. The events of the two changes get
+/// different positions because of the digest of the changed object.
 fn deliveries<'a>(
     change: &'a Change,
     (index, message): (usize, &'a Message),

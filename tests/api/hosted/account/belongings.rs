@@ -1,4 +1,5 @@
-//! Profile, addresses, sessions, teams, keys, data, and deleting the account.
+//! The sections for profile, addresses, sessions, teams, keys and data, and the deletion of the
+//! account.
 
 use serde_json::json;
 use support::TestApp;

@@ -1,4 +1,4 @@
-//! Changes that ask for a proof first.
+//! Changes that require a proof.
 
 use jiff::SignedDuration;
 use model::limit::{Limits, Rate, Rule};
@@ -14,13 +14,13 @@ use crate::challenges::guard;
 const PASSWORD: &str = "correct horse battery";
 const CHANNELS: &str = "/api/v1/contact-channels?user_id=me";
 
-/// Makes all sessions too old for changes to how their users sign in.
+/// Makes all sessions too old for changes to how the users sign in.
 async fn make_stale(app: &TestApp) {
     app.configure(json!({ "config": { "reauthentication_max_age_seconds": 60 } })).await;
     app.advance(SignedDuration::from_secs(60));
 }
 
-/// Sends the form that asks for the proof, with its hidden fields.
+/// Sends the form for the proof, with its hidden fields.
 async fn prove(browser: &mut Browser<'_>, asked: &Answer, proof: [(&str, &str); 2]) -> Answer {
     let form = asked.text().split("<form").nth(1).unwrap().split("</form>").next().unwrap();
     let hidden = form.split("type=\"hidden\" name=\"").skip(1).map(|rest| rest.split('"').next().unwrap().to_owned());
@@ -53,7 +53,7 @@ async fn a_change_goes_on_after_the_password() {
     let wrong = prove(&mut browser, &asked, password("wrong")).await;
     assert_has(wrong.text(), "The current password is wrong.");
     assert_has(wrong.text(), &format!("name=\"then.action\" value=\"{off}\""));
-    // The proof is right, and the change is then refused for its own reason.
+    // The proof is correct, but the change is refused for a different reason.
     let refused = prove(&mut browser, &wrong, password(PASSWORD)).await;
     assert_has(refused.text(), "This is your only way to sign in.");
 

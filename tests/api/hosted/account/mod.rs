@@ -1,4 +1,4 @@
-//! `/handler/account-settings`, as a browser without scripts uses it.
+//! `/handler/account-settings`, as used by a browser without scripts.
 
 mod belongings;
 mod confirm;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use support::{Answer, RequestBuilder, SignedInUser, TestApp};
 
-/// A browser with the cookies of one project's pages.
+/// A browser that has the cookies of one project's pages.
 pub(super) struct Browser<'a> {
     app: &'a TestApp,
     path: String,
@@ -31,7 +31,7 @@ impl<'a> Browser<'a> {
         browser
     }
 
-    /// Sends a request with the cookies, and keeps those of the answer.
+    /// Sends a request with the browser's cookies, and stores the cookies from the response.
     pub(super) async fn send(&mut self, request: RequestBuilder) -> Answer {
         let cookies = self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("; ");
         let response = self.app.answer(request.header("cookie", &cookies).build()).await;
@@ -63,7 +63,7 @@ impl<'a> Browser<'a> {
         self.app.anonymous().request(method, &self.path)
     }
 
-    /// Sends a form of the page with its token.
+    /// Sends a form of the page with the page's form token.
     pub(super) async fn post(&mut self, fields: &[(&str, &str)]) -> Answer {
         let token = value(&self.open().await, "form_token");
         let fields: Vec<_> = [("form_token", token.as_str())].into_iter().chain(fields.iter().copied()).collect();
@@ -71,7 +71,7 @@ impl<'a> Browser<'a> {
         self.send(request).await
     }
 
-    /// Sends a form that makes a change, and opens the page anew; it says `text`.
+    /// Sends a form that makes a change, and opens the page again, which must show `text`.
     pub(super) async fn change(&mut self, fields: &[(&str, &str)], text: &str) -> String {
         let answer = self.post(fields).await;
         assert_eq!(answer.status(), 303, "{}", answer.text());
@@ -83,12 +83,12 @@ impl<'a> Browser<'a> {
         page
     }
 
-    /// Presses a button without further fields.
+    /// Presses a button that sends no additional fields.
     pub(super) async fn press(&mut self, action: &str, text: &str) -> String {
         self.change(&[("action", action)], text).await
     }
 
-    /// Sends a form that is refused with this text.
+    /// Sends a form that must be refused with this text.
     pub(super) async fn refused(&mut self, fields: &[(&str, &str)], text: &str) -> Answer {
         let answer = self.post(fields).await;
         assert!(answer.status() >= 400, "{} {}", answer.status(), answer.text());

@@ -1,4 +1,4 @@
-//! Who sees the page, and what it looks like to them.
+//! The users who can open the page, and the data that the page shows them.
 
 use jiff::SignedDuration;
 use serde_json::json;

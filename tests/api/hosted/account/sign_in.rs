@@ -1,4 +1,5 @@
-//! How the user signs in: password, passkeys, second step and linked accounts.
+//! The user's ways of signing in, which are the password, passkeys, the second step and linked
+//! accounts.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -156,7 +157,7 @@ async fn an_account_at_a_provider_is_linked_and_unlinked() {
     let callback = back.strip_prefix(support::API_URL).unwrap().to_owned();
     assert!(callback.starts_with("/handler/oauth-callback?"), "{back}");
 
-    // Only the browser that began it can end it.
+    // Only the browser that began the flow can complete it.
     let eve = app.sign_up("eve@example.com").await;
     assert_has(Browser::of(&app, &eve).get(&callback).await.text(), "began in another browser");
     assert!(linked(&app, &ada).await.is_empty());
