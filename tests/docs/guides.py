@@ -22,12 +22,13 @@ EXAMPLES = {"docs/guides/react.md": "examples/react", "docs/guides/node-backend.
 # Commands that start a server, and its port.
 SERVERS = {
     "node server.mjs": 4000, "npm run preview": 5173, "npx next start": 3000,
-    "node --env-file=client.env app.mjs": 3000,
+    "node --env-file=client.env app.mjs": 3000, "node serve.mjs": 5173,
 }
 
 # What somebody does once the server of a page has started, as arguments of visit.mjs.
 VISITS = {
     "express": ["http://localhost:3000/", "Notes", "--denied=You are not signed in."],
+    "single-page-app": ["http://localhost:5173/", "Notes", "--denied=You are not signed in.", "--renews"],
 }
 # Programs that may print a link to sign in with, and wait until somebody has.
 PROGRAMS = []
