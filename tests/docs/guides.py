@@ -31,7 +31,7 @@ VISITS = {
     "single-page-app": ["http://localhost:5173/", "Notes", "--denied=You are not signed in.", "--renews"],
 }
 # Programs that may print a link to sign in with, and wait until somebody has.
-PROGRAMS = []
+PROGRAMS = ["node --env-file=client.env notes.mjs"]
 
 AWS = "needs an AWS account; tests/deploy/run rehearses a deployment on one machine"
 NEWER = "needs a newer version than this clone"
