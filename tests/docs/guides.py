@@ -27,6 +27,7 @@ SERVERS = {
 
 # What somebody does once the server of a page has started, as arguments of visit.mjs.
 VISITS = {
+    "authjs": ["http://localhost:3000/", "Notes", "--denied=You are not signed in."],
     "express": ["http://localhost:3000/", "Notes", "--denied=You are not signed in."],
     "single-page-app": ["http://localhost:5173/", "Notes", "--denied=You are not signed in.", "--renews"],
 }
