@@ -1,11 +1,13 @@
 """Follows the pages of docs/guides/, each in its own folder: runs commands, writes files under the
-names on the page, keeps servers running until the page ends, and compares each output on the page
-with what the preceding commands printed. Then follows each page again, in the same folder and a new
-shell: nothing may fail, but the answers may say that something already exists."""
+names on the page, keeps servers running until the page ends, signs in to apps in a browser, and
+compares each output on the page with what the preceding commands printed. Then follows each page
+again, in the same folder and a new shell: nothing may fail, but the answers may say that something
+already exists."""
 
 import contextlib
 import json
 import re
+import subprocess
 
 from newcomer import ROOT, URL, Shell, blocks, check
 
@@ -18,7 +20,19 @@ WITH_THE_APP = "docs/guides/testing-your-app.md"
 EXAMPLES = {"docs/guides/react.md": "examples/react", "docs/guides/node-backend.md": "examples/server"}
 
 # Commands that start a server, with the server's port.
-SERVERS = {"node server.mjs": 4000, "npm run preview": 5173, "npx next start": 3000}
+SERVERS = {
+    "node server.mjs": 4000, "npm run preview": 5173, "npx next start": 3000,
+    "node --env-file=client.env app.mjs": 3000, "node serve.mjs": 5173,
+}
+
+# What somebody does once the server of a page has started, as arguments of visit.mjs.
+VISITS = {
+    "authjs": ["http://localhost:3000/", "Notes", "--denied=You are not signed in."],
+    "express": ["http://localhost:3000/", "Notes", "--denied=You are not signed in."],
+    "single-page-app": ["http://localhost:5173/", "Notes", "--denied=You are not signed in.", "--renews"],
+}
+# Programs that may print a link to sign in with, and wait until somebody has.
+PROGRAMS = ["node --env-file=client.env notes.mjs"]
 
 AWS = "needs an AWS account; tests/deploy/run rehearses a deployment on one machine"
 NEWER = "needs a newer version than this clone"
@@ -103,12 +117,35 @@ def follow(newcomer, folder, found, is_first):
             command = block.text.strip()
             if command in SERVERS:
                 running.enter_context(newcomer.runs(command, SERVERS[command], folder))
+                if folder.name in VISITS:
+                    visit(*VISITS[folder.name])
+            elif command in PROGRAMS:
+                printed = signs_in(newcomer, block, folder)
             elif block.kind == "sh":
                 printed = shell.run(block.text)
             elif block.kind != "text":
                 write(block, folder)
             elif is_first:
                 is_printed(block, printed)
+
+
+def visit(*arguments):
+    """Uses an app in a browser."""
+    subprocess.run(["node", ROOT / "tests/docs/visit.mjs", *arguments], check=True)
+
+
+def signs_in(newcomer, block, folder):
+    """Runs a program, and signs in with the link that it prints, if any; returns its output."""
+    printed, process = "", newcomer.process(block.text, folder, stdout=subprocess.PIPE, text=True)
+    try:
+        for line in process.stdout:
+            printed += line
+            if link := re.search(r"http\S+/oauth2/authorize\?\S+", line):
+                visit(link[0], "Notes", "--program")
+        check(process.wait() == 0, block, f"it exits with {process.returncode}: {printed}")
+    finally:
+        process.kill()
+    return printed
 
 
 def has_no_doubles(newcomer):
@@ -128,9 +165,14 @@ gateway project list --data "$GATELET_DATA" --json
 
 def read_all(newcomer):
     """Follows all pages except the one that needs the app."""
-    known = {(page.removesuffix(".md").rpartition("/")[2], block.text.splitlines()[0]) for page in PAGES for block in blocks(page)}
-    if gone := set(NOT_RUN) - known:
+    found = [(page.removesuffix(".md").rpartition("/")[2], block.text) for page in PAGES for block in blocks(page)]
+    if gone := set(NOT_RUN) - {(page, text.splitlines()[0]) for page, text in found}:
         raise SystemExit(f"these blocks no longer exist, so remove them from NOT_RUN: {gone}")
+    commands = {(page, text.strip()) for page, text in found}
+    if gone := {*SERVERS, *PROGRAMS} - {command for _, command in commands}:
+        raise SystemExit(f"no page has these commands: {gone}")
+    if gone := set(VISITS) - {page for page, command in commands if command in SERVERS}:
+        raise SystemExit(f"these pages start no server that can be visited: {gone}")
     counts = [read(newcomer, page) for page in PAGES if page != WITH_THE_APP]
     has_no_doubles(newcomer)
     return sum(run for run, _ in counts), sum(left_out for _, left_out in counts)

@@ -99,16 +99,17 @@ class Newcomer:
         program = f'"{os.environ["GATEWAY"]}"' if "GATEWAY" in os.environ else f'cargo run --quiet --manifest-path "{ROOT}/Cargo.toml" --'
         return f'gateway() {{ XDG_CONFIG_HOME="{config}" {program} "$@"; }}\n'
 
+    def process(self, command, cwd, **options):
+        """Starts a program."""
+        load = '. "$GATELET_DATA/keys.env"\nexec '
+        return subprocess.Popen(["bash", "-eu", "-c", load + command], cwd=cwd, env=self.environment, stdin=subprocess.DEVNULL, **options)
+
     @contextlib.contextmanager
     def runs(self, command, port, cwd):
         """Starts a long-running block, and waits until it answers on this port."""
         expect_nobody(port)
-        load = '. "$GATELET_DATA/keys.env"\nexec '
         with tempfile.TemporaryFile("w+") as log:
-            process = subprocess.Popen(
-                ["bash", "-eu", "-c", load + command], cwd=cwd, env=self.environment, stdin=subprocess.DEVNULL,
-                stdout=log, stderr=subprocess.STDOUT, start_new_session=True,
-            )
+            process = self.process(command, cwd, stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
             try:
                 for _ in range(600):
                     if answers(port):
