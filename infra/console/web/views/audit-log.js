@@ -29,6 +29,9 @@ const EVENTS = [
   "api-key-created",
   "impersonation",
   "sessions-ended",
+  "grant-given",
+  "grant-ended",
+  "client-token-replayed",
 ];
 
 /** Events that the API counts per minute. The time of their entries is the start of the minute. */
@@ -114,9 +117,11 @@ function userLink(user, to) {
 }
 
 function targets(entry, to) {
-  const links = entry.targets.map(({ type, id }) =>
-    type === "user" ? userLink(id, to) : [words(type), " ", h("code", { title: id }, shown(shortened(id)))],
-  );
+  const links = entry.targets.map(({ type, id }) => {
+    if (type === "user") return userLink(id, to);
+    const code = h("code", { title: id }, shown(shortened(id)));
+    return [words(type), " ", type === "oauth-client" ? link(to(`/oauth-clients/${id}`), code) : code];
+  });
   return links.length
     ? links.map((one, index) => [index > 0 && ", ", one])
     : entry.user_id
