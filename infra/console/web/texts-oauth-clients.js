@@ -1,4 +1,4 @@
-// English texts about OAuth clients, and about the access that users have given them.
+// English texts about OAuth clients.
 
 import { count } from "./core/format.js";
 import { plural } from "./texts.js";
@@ -89,14 +89,6 @@ export const clients = {
   earlier: (lastFour) => `An earlier secret, which ends in ${lastFour}, stops working now.`,
   scopes: "The app may ask for",
   scopesHelp: "Sessions that have begun follow a change when they next get a token.",
-  scopeNames: {
-    openid: "Who the user is",
-    profile: "Name and picture",
-    email: "Email address",
-    teams: "Teams",
-    permissions: "Permissions",
-    offline_access: "Staying signed in",
-  },
   who: "Who may sign in?",
   whoOptions: [
     ["everyone", "Every user"],
@@ -149,21 +141,4 @@ export const clients = {
   delete: "Delete client",
   deleteText:
     "Ends all sessions of the app at once, and nobody can sign in to it any more. Users who have given it access see it in their lists of apps until they remove it. This cannot be undone: a new client has another id and another secret.",
-};
-
-export const grants = {
-  title: "Apps with access",
-  lead: "Apps of others that this user has allowed to sign them in. Your own apps need no permission, so they are not listed.",
-  app: "App",
-  may: "May see",
-  stays: "stays signed in",
-  since: "Since",
-  last: "Confirmed",
-  nowNamed: "now named",
-  deleted: "deleted",
-  off: "switched off",
-  end: "End access",
-  endText: (user, app) => ["This ends the sessions of ", user, " in ", app, ". The app asks for access again when they next sign in to it."],
-  endDeletedText: "This only removes the app from the user’s list, because its client has been deleted.",
-  none: { title: "No app has access", text: "Apps appear here once this user has allowed them to sign them in." },
 };

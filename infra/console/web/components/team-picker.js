@@ -64,9 +64,13 @@ class TeamPicker {
       const name = this.#names.get(id);
       const label = `${words.removeTeam} ${name ?? id}`;
       const text = name ? shown(name, { max: 60 }) : [name === null && `${words.goneTeam} `, h("code", { title: id }, shortened(id))];
-      return h("li", {}, h("span", {}, text), button("×", () => this.#change(this.#chosen.filter((one) => one !== id)), { class: "quiet", title: words.removeTeam, "aria-label": label }));
+      const remove = () => this.#change(this.#chosen.filter((one) => one !== id));
+      return h("li", {}, h("span", {}, text), button("×", remove, { class: "quiet", title: words.removeTeam, "aria-label": label }));
     };
-    fill(this.#chips, this.#chosen.map(chip));
+    fill(
+      this.#chips,
+      this.#chosen.map((id) => chip(id)),
+    );
   }
 
   #change(ids) {
@@ -99,11 +103,8 @@ class TeamPicker {
       const open = items.filter(({ id }) => !this.#chosen.includes(id));
       this.#counted.textContent = text ? words.foundTeams(open.length) : "";
       // Names need not be unique.
-      const add = (team) =>
-        button(["+ ", shown(team.display_name, { max: 60 }), h("code", {}, team.id.slice(0, 8))], () => this.#add(team), {
-          class: "small-button",
-          "aria-label": `${words.addTeam} ${team.display_name} ${team.id.slice(0, 8)}`,
-        });
+      const named = (team) => [words.addTeam, " ", shown(team.display_name, { max: 60 }), " ", h("code", {}, team.id.slice(0, 8))];
+      const add = (team) => button(named(team), () => this.#add(team), { class: "small-button" });
       fill(this.#found, open.map(add));
     } catch (error) {
       if (error.name === "AbortError") return;

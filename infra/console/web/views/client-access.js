@@ -4,11 +4,12 @@ import { form } from "../components/form.js";
 import { link } from "../components/parts.js";
 import { teams } from "../components/team-picker.js";
 import { h } from "../core/dom.js";
+import { scopes as scopeNames } from "../texts-grants.js";
 import { clients as words } from "../texts-oauth-clients.js";
 import { texts as t } from "../texts.js";
-import { fields, ownerOf, sent } from "./clients.js";
+import { fields, ownerOf, sent } from "./client-common.js";
 
-const SCOPES = Object.keys(words.scopeNames);
+const SCOPES = Object.keys(scopeNames);
 const WHO = ["who", "allowed_team_ids", "allowed_permission_id"];
 
 /** A client's settings as the fields of this form. */
@@ -47,7 +48,7 @@ export async function part({ api, client, place, resource, show, to }) {
         name: "scopes",
         label: words.scopes,
         type: "choices",
-        options: SCOPES.map((scope) => [scope, [words.scopeNames[scope], " ", h("code", {}, scope)]]),
+        options: SCOPES.map((scope) => [scope, [scopeNames[scope], " ", h("code", {}, scope)]]),
         help: words.scopesHelp,
       },
       { name: "who", label: words.who, type: "radio", options: words.whoOptions },

@@ -3,7 +3,7 @@
 import { form, saves } from "../components/form.js";
 import { link } from "../components/parts.js";
 import { clients as words } from "../texts-oauth-clients.js";
-import { fields } from "./clients.js";
+import { fields } from "./client-common.js";
 
 /** A form with some of a client's fields. */
 const settings = ({ client, resource, show }, ...its) => form({ fields: its, values: client, ...saves(resource), done: show });

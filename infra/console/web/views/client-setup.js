@@ -6,7 +6,7 @@ import { button, copyable, curlButton, facts, fold, link, note, time } from "../
 import { h } from "../core/dom.js";
 import { clients as words } from "../texts-oauth-clients.js";
 import { texts as t } from "../texts.js";
-import { guide, metadataOf, ownerOf } from "./clients.js";
+import { guide, metadataOf, ownerOf } from "./client-common.js";
 
 export async function part(context) {
   const { api, projectId, client, place } = context;

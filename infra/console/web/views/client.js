@@ -4,7 +4,7 @@ import { head, named, state, tabs } from "../components/parts.js";
 import { path } from "../core/api.js";
 import { fill, h } from "../core/dom.js";
 import { clients as words } from "../texts-oauth-clients.js";
-import { PATH, stateOf } from "./clients.js";
+import { PATH, stateOf } from "./client-common.js";
 
 const PARTS = {
   setup: () => import("./client-setup.js"),

@@ -6,18 +6,17 @@ import { button, curlButton, empty, heading, named, shown, tag, time } from "../
 import { allRows, path } from "../core/api.js";
 import { h } from "../core/dom.js";
 import { capital, visible } from "../core/format.js";
-import { clients as words, grants as g } from "../texts-oauth-clients.js";
-import { PATH } from "./clients.js";
+import { grants as g, scopes as scopeNames } from "../texts-grants.js";
 
 /** What scopes let an app learn, in words, and whether they let it stay signed in. */
 export function meaning(scopes) {
-  const learnt = scopes.filter((scope) => scope !== "offline_access").map((scope) => words.scopeNames[scope]?.toLowerCase() ?? scope);
+  const learnt = scopes.filter((scope) => scope !== "offline_access").map((scope) => scopeNames[scope]?.toLowerCase() ?? scope);
   return [capital(learnt.join(", ")), scopes.includes("offline_access") ? g.stays : ""];
 }
 
 export async function part({ api, user, place, to, refresh }) {
   const { items } = await api.get(`${place}/grants`);
-  const known = new Map(items.length ? (await allRows(api, PATH, { limit: 100 })).map((client) => [client.id, client]) : []);
+  const known = new Map(items.length ? (await allRows(api, "/internal/oauth-clients", { limit: 100 })).map((client) => [client.id, client]) : []);
   const name = user.primary_email ?? user.display_name ?? user.id;
   const end = async (grant) => {
     const sessions = g.endText(h("strong", {}, shown(name)), h("strong", {}, shown(grant.client_name, { max: 100 })));
