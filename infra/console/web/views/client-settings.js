@@ -38,8 +38,10 @@ export async function tokens(context) {
       help: [words.algorithmHelp, isMissing && create],
       refusal: isMissing && words.needsRsaKey,
     },
-    { name: "access_token_seconds", label: words.accessSeconds, type: "number", min: 60, max: 86_400, isDuration: true, help: words.accessSecondsHelp },
-    { name: "session_seconds", label: words.sessionSeconds, type: "number", min: 300, max: 31_708_800, isDuration: true, help: words.sessionSecondsHelp },
+    ...[
+      { name: "access_token_seconds", label: words.accessSeconds, min: 60, max: 86_400, help: words.accessSecondsHelp },
+      { name: "session_seconds", label: words.sessionSeconds, min: 300, max: 31_708_800, help: words.sessionSecondsHelp },
+    ].map((field) => ({ ...field, type: "number", isDuration: true })),
     ...(client.client_type === "confidential" ? [{ name: "pkce_optional", label: words.pkce, type: "switch", help: words.pkceHelp }] : []),
   );
 }

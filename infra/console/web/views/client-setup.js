@@ -8,6 +8,9 @@ import { clients as words } from "../texts-oauth-clients.js";
 import { texts as t } from "../texts.js";
 import { guide, metadataOf, ownerOf } from "./client-common.js";
 
+/** How long a replaced secret works by default, in milliseconds. */
+const DAY = "86400000";
+
 export async function part(context) {
   const { api, projectId, client, place } = context;
   const metadata = await metadataOf(api, projectId);
@@ -45,17 +48,19 @@ function missing({ client, to }) {
 
 /** A secret without its text; a replaced one with its end. */
 function secret({ last_four: lastFour, expires_at_millis: end }) {
-  return h("div", {}, h("code", {}, `••••${lastFour}`), " ", end === null ? null : [words.secretEnds, " ", time(end, { isLong: true })]);
+  const until = end === null ? null : [" ", words.secretEnds, " ", time(end, { isLong: true })];
+  return h("div", {}, h("code", {}, `••••${lastFour}`), until);
 }
 
 /** Replaces the secret after asking how long the old one works, and shows the new one. */
 async function rotate({ api, client, place, refresh }) {
   const path = `${place}/rotate-secret`;
+  const field = { name: "overlap", label: words.overlap, type: "radio", initial: DAY, options: words.overlaps, help: words.overlapHelp };
   const body = ({ overlap }) => ({ expire_previous_in_millis: Number(overlap) });
   const earlier = client.secrets.find(({ expires_at_millis: end }) => end !== null);
   const created = await open(words.rotate, (close) => [
     form({
-      fields: [{ name: "overlap", label: words.overlap, type: "radio", initial: "86400000", options: words.overlaps, help: words.overlapHelp }],
+      fields: [field],
       extra: earlier && h("p", {}, words.earlier(earlier.last_four)),
       verb: words.rotate,
       cancel: () => close(),

@@ -27,5 +27,6 @@ export async function view(context) {
   const show = (now) => fill(top, head(named(now.name, { max: 120 }), { lead: state(...stateOf(now)) }));
   show(client);
   const { part } = await PARTS[current]();
-  return h("div", {}, top, tabs(Object.keys(PARTS).map(tab), current, words.tabs), await part({ ...context, client, place, resource, show }));
+  const content = await part({ ...context, client, place, resource, show });
+  return h("div", {}, top, tabs(Object.keys(PARTS).map(tab), current, words.tabs), content);
 }

@@ -27,7 +27,7 @@ export function hostsOf(uris) {
 /** A host; of a long one, the end, because that says whose it is. */
 function shownHost(host) {
   const cut = host && host.length > MAX_HOST ? `…${host.slice(-MAX_HOST)}` : host;
-  return cut === host ? shown(host) : h("span", { title: host }, shown(cut));
+  return cut === host ? shown(host) : h("span", { class: "host", title: host }, shown(cut));
 }
 
 export async function view(context) {
@@ -46,14 +46,16 @@ export async function view(context) {
       href: (client) => to(`/oauth-clients/${client.id}`),
       columns: [
         { label: words.client, class: "wide", cell: (client) => named(client.name, { max: 60 }) },
-        { label: words.kind, class: "fit", cell: (client) => [words.short[ownerOf(client)], h("small", {}, words.types[client.client_type])] },
         { label: words.returnsTo, class: "wide", cell: returnsTo },
+        { label: words.kind, class: "fit", cell: kindOf },
         { label: t.state, class: "fit end", cell: (client) => state(...stateOf(client)) },
       ],
       none: { ...words.none, action: [h("p", {}, words.first), h("div", {}, create("button")), h("p", { class: "small" }, guide())] },
     }),
   );
 }
+
+const kindOf = (client) => [words.short[ownerOf(client)], h("small", {}, words.types[client.client_type])];
 
 function returnsTo({ redirect_uris: uris }) {
   const [first, ...more] = hostsOf(uris);

@@ -16,7 +16,8 @@ export function meaning(scopes) {
 
 export async function part({ api, user, place, to, refresh }) {
   const { items } = await api.get(`${place}/grants`);
-  const known = new Map(items.length ? (await allRows(api, "/internal/oauth-clients", { limit: 100 })).map((client) => [client.id, client]) : []);
+  const clients = items.length ? await allRows(api, "/internal/oauth-clients", { limit: 100 }) : [];
+  const known = new Map(clients.map((client) => [client.id, client]));
   const name = user.primary_email ?? user.display_name ?? user.id;
   const end = async (grant) => {
     const sessions = g.endText(h("strong", {}, shown(name)), h("strong", {}, shown(grant.client_name, { max: 100 })));
