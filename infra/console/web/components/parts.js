@@ -37,7 +37,7 @@ export function id(value) {
   return h("span", { class: "key" }, element, copyButton(value));
 }
 
-/** A name with its first letter in place of a logo, for recognising it at a glance, and with `more`. */
+/** A name after its first letter, which stands in for a logo, and with `more` below or after it. */
 export function named(name, { max, more } = {}) {
   const [{ segment }] = new Intl.Segmenter().segment(visible(name.trim() || "?"));
   const letter = h("span", { class: "tile", "aria-hidden": "true", "data-letter": segment.toUpperCase() });
