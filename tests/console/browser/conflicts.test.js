@@ -11,7 +11,7 @@ const it = consoleOf();
 const PROJECT = "/internal/projects/current";
 
 /** The forms, each with its page, a field, what someone else saves there, and how to read it. */
-function forms({ user, team, webhook, template, theme, draft, email }) {
+function forms({ user, team, client, webhook, template, theme, draft, email }) {
   const project = (config) => () => it.call("PATCH", PROJECT, { config });
   const config = async () => (await it.call("GET", PROJECT)).config;
   const rule = (name) => ({ id: "r", display_name: name, enabled: true, priority: 0, condition: "true", action: { type: "log" } });
@@ -56,6 +56,20 @@ function forms({ user, team, webhook, template, theme, draft, email }) {
       theirs: () => it.call("PATCH", `/internal/webhook-endpoints/${webhook.id}`, { description: "Theirs" }),
       read: async () => (await it.call("GET", `/internal/webhook-endpoints/${webhook.id}`)).description,
     },
+    {
+      page: `/oauth-clients/${client}?part=look`,
+      field: "Name",
+      theirs: () => it.call("PATCH", `/internal/oauth-clients/${client}`, { name: "Theirs" }),
+      read: async () => (await it.call("GET", `/internal/oauth-clients/${client}`)).name,
+    },
+    {
+      page: `/oauth-clients/${client}?part=urls`,
+      field: "Redirect URIs",
+      mine: "https://mine.example.com/",
+      theirs: () => it.call("PATCH", `/internal/oauth-clients/${client}`, { redirect_uris: ["https://theirs.example.com/"] }),
+      read: async () => (await it.call("GET", `/internal/oauth-clients/${client}`)).redirect_uris.join(),
+      kept: "https://theirs.example.com/",
+    },
     { page: `/templates/${template.id}`, ...named(`/internal/email-templates/${template.id}`) },
     { page: `/themes/${theme.id}`, ...named(`/internal/email-themes/${theme.id}`) },
     { page: `/drafts/${draft.id}`, ...named(`/internal/email-drafts/${draft.id}`) },
@@ -94,6 +108,7 @@ test("no form overwrites what somebody else has saved", { timeout: 900_000 }, as
   await it.started;
   const user = await it.newUser();
   const team = await it.call("POST", "/teams", { display_name: "Before", creator_user_id: user.id });
+  const { id: client } = await it.call("POST", "/internal/oauth-clients", { name: "Before", client_type: "public" });
   const webhook = await it.call("POST", "/internal/webhook-endpoints", { url: "https://hooks.example.com/x" });
   const source = { display_name: "Before", html_source: "<p>x</p>" };
   const template = await it.call("POST", "/internal/email-templates", { ...source, subject_source: "x" });
@@ -110,7 +125,7 @@ test("no form overwrites what somebody else has saved", { timeout: 900_000 }, as
   await it.call("POST", "/emails/send-email", { user_ids: [user.id], subject: "x", html: "x", scheduled_at_millis: Date.now() + 9e7 });
   const email = (await it.call("GET", "/emails/outbox")).items.find(({ subject_source: subject }) => subject === "x");
   await it.call("PATCH", `/emails/outbox/${email.id}`, { is_paused: true });
-  const all = forms({ user, team, webhook, template, theme, draft, email });
+  const all = forms({ user, team, client, webhook, template, theme, draft, email });
   for (const { page: path, field, first, mine = "Mine", theirs, read, kept = "Theirs" } of all) {
     await page.goto(`${it.gateway.url}${it.home}${path}`);
     const input = page.getByLabel(field, { exact: true }).first();

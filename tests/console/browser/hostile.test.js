@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { relyingParty } from "../support/clients.js";
 import { consoleOf } from "../support/console.js";
 
 const it = consoleOf();
@@ -27,11 +28,14 @@ async function prepared() {
   await it.call("POST", "/project-permission-definitions", { id: "reports" });
   await it.call("PATCH", "/internal/projects/current", { config: { allow_user_api_keys: true, allow_team_api_keys: true } });
   const ofUser = ["profile", "sign-in", "sessions", "keys", "danger"].map((part) => `/users/${user.id}?part=${part}`);
+  const client = await relyingParty(it).newClient({ allowed_team_ids: [team.id] });
+  const ofClient = ["urls", "access", "look", "tokens"].map((part) => `/oauth-clients/${client.id}?part=${part}`);
   const ofTeam = ["members", "invitations", "profile", "keys"].map((part) => `/teams/${team.id}?part=${part}`);
   const areas = ["", "/sign-in", "/sessions", "/second-factor", "/domains", "/teams", "/emails", "/bots"];
   return [
     ...["/users?new=1", "/users?q=x", ...ofUser, "/teams?new=1", ...ofTeam],
     ...["/permissions?scope=project&edit=%2B", "/permissions?scope=project&edit=reports", "/providers?edit=%2B"],
+    ...["/oauth-clients?new=1", ...ofClient],
     ...["/sign-up-rules?edit=%2B", "/sign-up-rules?part=test", "/templates/new", "/themes/new", "/drafts/new", `/drafts/${draft.id}`],
     ...["/keys", "/webhooks?new=1", `/webhooks/${webhook.id}?part=settings`, "/api/users-user-create", "/api/users-user-read"],
     ...areas.map((area) => `/settings${area}`),
@@ -96,7 +100,7 @@ for (const [name, text] of Object.entries(TEXTS)) {
         assert.ok(width <= window, `${where} is ${width} px wide`);
       }
     }
-    assert.ok(sent > 35, `${sent} forms were sent`);
+    assert.ok(sent > 40, `${sent} forms were sent`);
     // The API should reject some of the texts, which browsers report as errors.
     const unexpected = visited.complaints.filter((complaint) => !/the server responded with a status of 4\d\d/.test(complaint));
     assert.deepEqual(unexpected, []);

@@ -1,12 +1,16 @@
 // Every page of the console, with and without data. Pages must be accessible, fit in the window,
-// report no errors, and send no requests to other hosts.
+// report no errors, and send no requests to other hosts. PICTURES=folder keeps screenshots.
 
 import assert from "node:assert/strict";
+import { mkdirSync } from "node:fs";
 import { test } from "node:test";
 
+import { relyingParty } from "../support/clients.js";
 import { consoleOf, isAccessible, PASSWORD } from "../support/console.js";
 
 const it = consoleOf();
+const { PICTURES } = process.env;
+if (PICTURES) mkdirSync(PICTURES, { recursive: true });
 /** More users than fit on a list's first page. */
 const USERS = 60;
 /** The maximum total size of a page's modules and styles, uncompressed. */
@@ -28,6 +32,8 @@ const EMPTY = [
   "/sign-up-rules",
   "/sign-up-rules?part=test",
   "/sign-up-rules?edit=%2B",
+  "/oauth-clients",
+  "/oauth-clients?new=1",
   "/outbox",
   "/templates",
   "/templates/new",
@@ -81,8 +87,8 @@ function misplaced() {
   return width > innerWidth ? [...pairs, `${width} px wide`] : pairs;
 }
 
-/** Visits pages in both themes and at four widths. */
-async function lookAt(t, paths) {
+/** Visits pages in both themes and at four widths; `what` names their pictures. */
+async function lookAt(t, what, paths) {
   for (const colorScheme of ["light", "dark"]) {
     const visited = await it.open(t, "/console/projects", { colorScheme, viewport: { width: 1280, height: 700 }, reducedMotion: "reduce" });
     for (const path of paths) {
@@ -93,6 +99,8 @@ async function lookAt(t, paths) {
       for (const width of [1280, 1024, 768, 360]) {
         await visited.page.setViewportSize({ width, height: 700 });
         const where = `${path}, ${colorScheme}, ${width} px`;
+        const picture = `${what}${path.replace(it.home, "").replaceAll(/[0-9a-f-]{36}/g, "id").replaceAll(/\W+/g, "-")}.${width}.${colorScheme}.png`;
+        if (PICTURES) await visited.page.screenshot({ path: `${PICTURES}/${picture}`, fullPage: true });
         assert.deepEqual(await visited.page.evaluate(misplaced), [], where);
         if (width === 360 || (width === 1280 && colorScheme === "light")) await isAccessible(visited.page, where);
       }
@@ -108,7 +116,7 @@ async function lookAt(t, paths) {
 test("pages without data are accessible, and fit", { timeout: 900_000 }, async (t) => {
   await it.started;
   const own = ["/sign-in", "/forgot-password", "/password-reset", "/projects"].map((path) => `/console${path}`);
-  await lookAt(t, [...own, ...EMPTY.map((path) => it.home + path), `${it.home}/nothing/at/all`]);
+  await lookAt(t, "empty", [...own, ...EMPTY.map((path) => it.home + path), `${it.home}/nothing/at/all`]);
 });
 
 test("pages with data are accessible, and fit", { timeout: 900_000 }, async (t) => {
@@ -152,9 +160,16 @@ test("pages with data are accessible, and fit", { timeout: 900_000 }, async (t) 
     },
   });
   await it.call("POST", "/user-api-keys", { user_id: user.id, description: "Laptop", scopes: ["read"] });
-  const parts = ["profile", "sign-in", "teams", "sessions", "keys", "activity", "danger"].map((part) => `/users/${user.id}?part=${part}`);
+  const rp = relyingParty(it);
+  const client = await rp.newClient({ allowed_team_ids: [team.id], post_logout_redirect_uris: ["https://notes.example.com/bye"] });
+  await rp.newClient({ name: "Field app", client_type: "public", redirect_uris: [], is_first_party: true });
+  await rp.consent(client, user);
+  await it.call("POST", `/internal/oauth-clients/${client.id}/rotate-secret`, {});
+  const ofClient = ["setup", "urls", "access", "look", "tokens", "danger"].map((part) => `/oauth-clients/${client.id}?part=${part}`);
+  const parts = ["profile", "sign-in", "teams", "sessions", "apps", "keys", "activity", "danger"].map((part) => `/users/${user.id}?part=${part}`);
   await lookAt(
     t,
+    "data",
     [
       "",
       "/users",
@@ -167,6 +182,8 @@ test("pages with data are accessible, and fit", { timeout: 900_000 }, async (t) 
       "/providers?edit=github",
       "/sign-up-rules",
       "/sign-up-rules?edit=far",
+      "/oauth-clients",
+      ...ofClient,
       "/outbox",
       `/outbox/${email.id}`,
       `/templates/${templates[0].id}`,

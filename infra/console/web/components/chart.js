@@ -2,7 +2,7 @@
 
 import { h } from "../core/dom.js";
 import { count, day } from "../core/format.js";
-import { texts as t } from "../texts.js";
+import { metrics as m } from "../texts-overview.js";
 
 const WIDTH = 300;
 const HEIGHT = 64;
@@ -24,7 +24,7 @@ export function bars(title, series, { total } = {}) {
       viewBox: `0 0 ${WIDTH} ${HEIGHT + 1}`,
       class: "bars",
       role: "img",
-      "aria-label": t.metrics.picture(title, series.length),
+      "aria-label": m.picture(title, series.length),
       preserveAspectRatio: "none",
     },
     series.map(({ date, activity }, index) =>
@@ -41,14 +41,14 @@ export function bars(title, series, { total } = {}) {
   const figures = h(
     "details",
     { class: "figures" },
-    h("summary", {}, t.metrics.figures),
+    h("summary", {}, m.figures),
     h(
       "div",
       { class: "scroll", tabindex: "0" },
       h(
         "table",
         { "aria-label": title },
-        h("thead", {}, h("tr", {}, h("th", { scope: "col" }, t.metrics.day), h("th", { scope: "col" }, t.metrics.number))),
+        h("thead", {}, h("tr", {}, h("th", { scope: "col" }, m.day), h("th", { scope: "col" }, m.number))),
         h(
           "tbody",
           {},

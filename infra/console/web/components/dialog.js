@@ -4,7 +4,7 @@
 import { fill, h, newId, say } from "../core/dom.js";
 import { visible } from "../core/format.js";
 import { texts as t } from "../texts.js";
-import { button, copyButton, failure, heading } from "./parts.js";
+import { button, copyable, failure, heading } from "./parts.js";
 
 /**
  * Opens a dialog with the result of `content(close)`. Returns the argument of `close`, or
@@ -81,8 +81,8 @@ export function deletion({ title, text, name, act, done }) {
   return h("section", { class: "danger-area" }, heading(title), h("p", {}, text), button(title, remove, { class: "danger" }));
 }
 
-/** Shows secrets that the API returns only once. */
-export function showOnce(title, text, secrets) {
+/** Shows secrets that the API returns only once, with what else belongs to them. */
+export function showOnce(title, text, secrets, { more, verb = t.keptIt } = {}) {
   return open(title, (close) => [
     h("p", {}, text),
     secrets
@@ -92,13 +92,14 @@ export function showOnce(title, text, secrets) {
           "div",
           { class: "field" },
           h("strong", { class: "small" }, name),
-          h("div", { class: "key" }, h("code", {}, value), copyButton(value)),
+          h("div", {}, copyable(value)),
         ),
       ),
+    more,
     h(
       "div",
       { class: "buttons" },
-      button(t.keptIt, () => close(true), { class: "main" }),
+      button(verb, () => close(true), { class: "main" }),
     ),
   ]);
 }

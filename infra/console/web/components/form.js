@@ -8,11 +8,11 @@ import { duration } from "../core/format.js";
 import { changed, conflicts, lines, nested, parsed, printed } from "../core/values.js";
 import { texts as t } from "../texts.js";
 import { showConflicts } from "./dialog.js";
-import { button, curlButton, failure } from "./parts.js";
+import { button, curlButton, failure, shown } from "./parts.js";
 
 /**
  * For each type of field: its control, and how to set and read its value. `Field` handles the types
- * `switch` and `choices`.
+ * `switch`, `choices` and `radio`; a type may also be an object like these.
  */
 const TYPES = {
   text: {
@@ -79,9 +79,9 @@ class Field {
   constructor(field, value) {
     this.field = field;
     this.id = newId("field");
-    this.type = TYPES[field.type ?? "text"];
+    // Unknown to `TYPES` are the types that `Field` handles.
+    this.type = typeof field.type === "object" ? field.type : TYPES[field.type ?? "text"];
     this.problem = h("span", { class: "problem", id: `${this.id}-problem`, role: "alert", hidden: true });
-    if (field.type === "switch" || field.type === "choices") this.type = null;
     this.unit = field.isDuration && h("output", { class: "muted small unit" });
     this.control = this.#control();
     if (this.unit) this.control.addEventListener("input", () => this.#measure());
@@ -92,17 +92,20 @@ class Field {
     const { field, id } = this;
     if (this.type) return this.type.make(field, id);
     if (field.type === "switch") return h("input", { id, type: "checkbox" });
+    const [kind, type] = field.type === "radio" ? ["radios", "radio"] : ["choices", "checkbox"];
     return h(
       "div",
-      { class: "choices" },
-      field.options.map(([value, text]) => h("label", {}, h("input", { type: "checkbox", value }), " ", text)),
+      { class: kind },
+      field.options.map(([value, text, help]) =>
+        h("label", {}, h("input", { type, name: type === "radio" && id, value }), " ", h("span", {}, text, help && h("small", {}, help))),
+      ),
     );
   }
 
   put(value) {
     if (this.type) this.control.value = this.type.put(value);
     else if (this.field.type === "switch") this.control.checked = Boolean(value);
-    else for (const box of this.control.querySelectorAll("input")) box.checked = (value ?? []).includes(box.value);
+    else for (const box of this.control.querySelectorAll("input")) box.checked = [value ?? []].flat().includes(box.value);
     if (this.unit) this.#measure();
   }
 
@@ -113,14 +116,20 @@ class Field {
   get value() {
     if (this.type) return this.type.take(this.control.value, this.field);
     if (this.field.type === "switch") return this.control.checked;
-    return [...this.control.querySelectorAll("input:checked")].map((box) => box.value);
+    const found = [...this.control.querySelectorAll("input:checked")].map((box) => box.value);
+    return this.field.type === "radio" ? (found[0] ?? "") : found;
   }
 
-  /** Shows or clears the field's problem. */
-  complain(text) {
+  /** The element that takes the input, or the first of them. */
+  get input() {
+    return this.control.matches("div") ? this.control.querySelector("input") : this.control;
+  }
+
+  /** Shows or clears the field's problem, which may be about one of its lines. */
+  complain(text, line) {
     this.problem.hidden = !text;
-    this.problem.textContent = text ?? "";
-    const input = this.control;
+    fill(this.problem, line !== undefined && [shown(line, { max: 80 }), " "], text);
+    const { input } = this;
     if (text) {
       input.setAttribute("aria-invalid", "true");
       input.setAttribute("aria-errormessage", this.problem.id);
@@ -133,10 +142,18 @@ class Field {
   get element() {
     const { field, id, control } = this;
     const help = field.help && h("small", { id: `${id}-help` }, field.help);
-    if (field.help) control.setAttribute("aria-describedby", `${id}-help`);
+    if (field.help && field.type !== "choices" && field.type !== "radio") this.input.setAttribute("aria-describedby", `${id}-help`);
     if (field.type === "switch")
       return h("div", { class: "field switch-field" }, h("label", { for: id }, control, " ", field.label), help, this.problem);
-    if (field.type === "choices") return h("fieldset", { class: "field" }, h("legend", {}, field.label), control, help, this.problem);
+    if (!this.type)
+      return h(
+        "fieldset",
+        { class: "field", "aria-describedby": field.help && `${id}-help` },
+        h("legend", {}, field.label),
+        control,
+        help,
+        this.problem,
+      );
     return h("div", { class: "field" }, h("label", { for: id }, field.label), control, this.unit, help, this.problem);
   }
 }
@@ -159,7 +176,8 @@ export const posts = (api, place, body = (given) => given) => ({
  * A form.
  *
  * - `fields` have a name (the path in the request's body), label, help and type; a field with
- *   `when(values)` is shown only while that holds for the values in the form;
+ *   `when(values)` is shown only while that holds for the values in the form, and `refusal` replaces
+ *   the API's words for what is wrong with the field;
  * - `values` to edit; without them, the form creates or sends something;
  * - `reread()` returns the current values; the form is compared with them before saving, and `send`
  *   fails if they are outdated;
@@ -201,7 +219,7 @@ export function form({ fields, values, reread, send, request, done, verb, cancel
         first ??= part;
       }
     }
-    first?.control.focus();
+    first?.input.focus();
     return first ? null : found;
   }
 
@@ -226,7 +244,8 @@ export function form({ fields, values, reread, send, request, done, verb, cancel
     let first = null;
     for (const [name, part] of parts) {
       const key = Object.keys(unknown).find((path) => path === name || path.startsWith(`${name}.`) || path.startsWith(`${name}[`));
-      part.complain(key && unknown[key]);
+      const [, number] = (part.field.type === "lines" && /\[(\d+)\]$/.exec(key ?? "")) || [];
+      part.complain(key && (part.field.refusal || unknown[key]), number && part.value[number]);
       if (key) {
         delete unknown[key];
         boxes.get(name).hidden = false;
@@ -235,7 +254,7 @@ export function form({ fields, values, reread, send, request, done, verb, cancel
     }
     const isExplained = first && !Object.keys(unknown).length;
     fill(problem, isExplained ? null : failure(error));
-    (first?.control ?? problem.firstChild)?.focus?.();
+    (first?.input ?? problem.firstChild)?.focus?.();
   }
 
   /** Whether to save: nobody else has changed the same fields, or the user overwrites them. */

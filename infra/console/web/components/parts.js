@@ -37,6 +37,18 @@ export function id(value) {
   return h("span", { class: "key" }, element, copyButton(value));
 }
 
+/** A name after its first letter, which stands in for a logo, and with `more` below or after it. */
+export function named(name, { max, more } = {}) {
+  const [{ segment }] = new Intl.Segmenter().segment(visible(name.trim() || "?"));
+  const letter = h("span", { class: "tile", "aria-hidden": "true", "data-letter": segment.toUpperCase() });
+  return h("span", { class: "named" }, letter, h("span", {}, shown(name, { max }), more));
+}
+
+/** A value that is shown in full, with a button that copies it. */
+export function copyable(value) {
+  return h("span", { class: "key" }, h("code", {}, value), copyButton(value));
+}
+
 /** A secret that is shown on demand. */
 export function secret(value) {
   const masked = `${value.slice(0, 4)}••••••••`;

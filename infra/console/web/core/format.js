@@ -1,10 +1,18 @@
 // Values as text.
 
+/** Letters whose spelling uses joiners, as in names (`shared/model/src/text/line.rs`). */
+const JOINED = String.raw`\u0600-\u0dff\u0f00-\u109f\u1700-\u18af\u1900-\u1cff\ua800-\uaadf\uabc0-\uabff\u{10a00}-\u{11fff}`;
+const EMOJI = String.raw`\u2190-\u2bff\u{1f000}-\u{1faff}`;
+const STRAY = String.raw`\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff`;
+
 /**
  * Control characters except tab and line feed, and characters that change the direction or extent
- * of the surrounding text.
+ * of the surrounding text. Joiners in emoji and after such letters are not among them.
  */
-const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+const UNSEEN = new RegExp(
+  String.raw`[${STRAY}]|(?<![${JOINED}])\u200c|(?<![${JOINED}])(?<![${EMOJI}\ufe0f](?=\u200d[${EMOJI}]))\u200d`,
+  "gu",
+);
 
 /** A text with invisible characters replaced by their code points. */
 export function visible(text) {
@@ -66,7 +74,7 @@ export function day(date) {
 
 /** Words from an identifier: `api-key_created` is "API key created". */
 export function words(name) {
-  return String(name).replace(/[-_]/g, " ").toLowerCase().replace(/\bapi\b/g, "API");
+  return String(name).replace(/[-_]/g, " ").toLowerCase().replace(/\bapi\b/g, "API").replace(/\boauth\b/g, "OAuth");
 }
 
 /** The text with a capital first letter. */

@@ -5,6 +5,7 @@ import { head, link, shown, tag, time } from "../components/parts.js";
 import { h } from "../core/dom.js";
 import { capital, shortened, title, words } from "../core/format.js";
 import { document, operations } from "../core/openapi.js";
+import { audit as a } from "../texts-audit.js";
 import { texts as t } from "../texts.js";
 import { placeOf } from "./user-sessions.js";
 
@@ -29,6 +30,9 @@ const EVENTS = [
   "api-key-created",
   "impersonation",
   "sessions-ended",
+  "grant-given",
+  "grant-ended",
+  "client-token-replayed",
 ];
 
 /** Events that the API counts per minute. The time of their entries is the start of the minute. */
@@ -40,7 +44,7 @@ export function isCounted(entry) {
 }
 
 export async function view(context) {
-  return h("div", {}, head(t.audit.title, { lead: t.audit.lead }), await entries(context, {}));
+  return h("div", {}, head(a.title, { lead: a.lead }), await entries(context, {}));
 }
 
 /** The summaries of operations by id; empty if the API's description cannot be read. */
@@ -60,18 +64,18 @@ export async function entries({ api, router, to }, query) {
     router: query.user_id ? null : router,
     path: "/internal/audit-log",
     query,
-    label: t.audit.title,
+    label: a.title,
     choices: [
-      { name: "event", label: t.audit.event, options: [["", t.audit.everything], ...EVENTS.map((event) => [event, capital(t.audit.events[event] ?? words(event))])] },
+      { name: "event", label: a.event, options: [["", a.everything], ...EVENTS.map((event) => [event, capital(a.events[event] ?? words(event))])] },
     ],
     columns: [
-      { label: t.audit.what, class: "wide", cell: (entry) => what(entry, summaryOf) },
-      { label: t.audit.who, class: "wide actions", cell: (entry) => actor(entry.actor, to) },
-      { label: t.audit.target, class: "wide actions", cell: (entry) => targets(entry, to) },
+      { label: a.what, class: "wide", cell: (entry) => what(entry, summaryOf) },
+      { label: a.who, class: "wide actions", cell: (entry) => actor(entry.actor, to) },
+      { label: a.target, class: "wide actions", cell: (entry) => targets(entry, to) },
       { label: t.sessions.place, class: "place", cell: (entry) => shown(placeOf(entry.place), { max: 60 }) },
-      { label: t.audit.when, class: "fit end", cell: (entry) => time(entry.at, { isMinute: isCounted(entry) }) },
+      { label: a.when, class: "fit end", cell: (entry) => time(entry.at, { isMinute: isCounted(entry) }) },
     ],
-    none: t.audit.none,
+    none: a.none,
   });
 }
 
@@ -92,21 +96,21 @@ export function past(summary) {
 }
 
 function what(entry, summaryOf) {
-  const names = entry.events.map((event) => t.audit.events[event] ?? words(event));
+  const names = entry.events.map((event) => a.events[event] ?? words(event));
   const events = capital(names.join(", ")) || past(summaryOf.get(entry.operation) ?? title(entry.operation));
-  const fields = entry.fields.length ? t.audit.fields(entry.fields.join(", ")) : "";
+  const fields = entry.fields.length ? a.fields(entry.fields.join(", ")) : "";
   return [
     shown(events, { max: 120 }),
-    entry.count > 1 && [" ", tag(t.audit.times(entry.count))],
+    entry.count > 1 && [" ", tag(a.times(entry.count))],
     h("small", {}, h("code", {}, shown(entry.operation)), fields && [" ", shown(fields, { max: 160 })]),
   ];
 }
 
 function actor(who, to) {
   if (who.type === "user") return userLink(who.user_id, to);
-  if (who.type === "key") return [t.audit.actors.key, " ", h("code", { title: who.key_set_id }, shortened(who.key_set_id))];
-  if (who.type === "operator") return [t.audit.actors.operator];
-  return t.audit.actors[who.type] ?? who.type;
+  if (who.type === "key") return [a.actors.key, " ", h("code", { title: who.key_set_id }, shortened(who.key_set_id))];
+  if (who.type === "operator") return [a.actors.operator];
+  return a.actors[who.type] ?? who.type;
 }
 
 function userLink(user, to) {
@@ -114,9 +118,11 @@ function userLink(user, to) {
 }
 
 function targets(entry, to) {
-  const links = entry.targets.map(({ type, id }) =>
-    type === "user" ? userLink(id, to) : [words(type), " ", h("code", { title: id }, shown(shortened(id)))],
-  );
+  const links = entry.targets.map(({ type, id }) => {
+    if (type === "user") return userLink(id, to);
+    const code = h("code", { title: id }, shown(shortened(id)));
+    return [words(type), " ", type === "oauth-client" ? link(to(`/oauth-clients/${id}`), code) : code];
+  });
   return links.length
     ? links.map((one, index) => [index > 0 && ", ", one])
     : entry.user_id

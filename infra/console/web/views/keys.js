@@ -6,6 +6,7 @@ import { list } from "../components/list.js";
 import { button, code, head, heading, id, secret, facts, shown, state, time } from "../components/parts.js";
 import { path } from "../core/api.js";
 import { h } from "../core/dom.js";
+import { keys as k } from "../texts-keys.js";
 import { texts as t } from "../texts.js";
 
 const AREAS = ["auth", "emails", "keys", "projects", "teams", "users", "webhooks"];
@@ -22,9 +23,9 @@ const KINDS = [
 ];
 
 function stateOf(set) {
-  if (set.manually_revoked_at_millis) return ["aside", t.keys.revoked];
-  if (set.expires_at_millis < Date.now()) return ["aside", t.keys.expired];
-  return ["done", t.keys.valid];
+  if (set.manually_revoked_at_millis) return ["aside", k.revoked];
+  if (set.expires_at_millis < Date.now()) return ["aside", k.expired];
+  return ["done", k.valid];
 }
 
 export async function view(context) {
@@ -33,19 +34,19 @@ export async function view(context) {
     const act = () => api.patch(path`/internal/api-keys/${set.id}`, { revoked: true });
     const local = session.local?.project_id === projectId ? session.local : null;
     const isOwn = local && set.super_secret_admin_key?.last_four === local.super_secret_admin_key.slice(-4);
-    const text = isOwn ? t.keys.revokeOwnText(Boolean(local.keys_file)) : t.keys.revokeText;
-    if (await confirm({ title: t.keys.revoke, text, name: set.description || set.id, act })) await refresh();
+    const text = isOwn ? k.revokeOwnText(Boolean(local.keys_file)) : k.revokeText;
+    if (await confirm({ title: k.revoke, text, name: set.description || set.id, act })) await refresh();
   };
   return h(
     "div",
     {},
-    head(t.keys.title, { lead: t.keys.lead }),
+    head(k.title, { lead: k.lead }),
     session.local?.project_id === projectId && own(session.local),
     list({
       api,
       path: "/internal/api-keys",
       isPaged: false,
-      label: t.keys.title,
+      label: k.title,
       columns: [
         {
           label: t.description,
@@ -56,11 +57,11 @@ export async function view(context) {
           ],
         },
         {
-          label: t.keys.keys,
+          label: k.keys,
           class: "wide",
           cell: (set) =>
             KINDS.filter(([name]) => set[name]).map(([name, kind]) =>
-              h("small", {}, `${t.keys.kinds[kind]} …`, h("code", {}, set[name].last_four)),
+              h("small", {}, `${k.kinds[kind]} …`, h("code", {}, set[name].last_four)),
             ),
         },
         { label: t.state, class: "fit", cell: (set) => state(...stateOf(set)) },
@@ -74,12 +75,12 @@ export async function view(context) {
           class: "end actions",
           cell: (set) =>
             stateOf(set)[0] === "done" &&
-            button(t.keys.revoke, () => revoke(set), { class: "danger small-button", "aria-label": `${t.keys.revoke} ${set.description}` }),
+            button(k.revoke, () => revoke(set), { class: "danger small-button", "aria-label": `${k.revoke} ${set.description}` }),
         },
       ],
-      none: t.keys.none,
+      none: k.none,
     }),
-    heading(t.keys.create),
+    heading(k.create),
     creation(context),
   );
 }
@@ -90,12 +91,12 @@ function own(local) {
     "section",
     {},
     facts(
-      [t.keys.project, id(local.project_id)],
-      [t.keys.kinds.client, id(local.publishable_client_key), h("small", { class: "muted" }, t.keys.clientHelp)],
-      [t.keys.kinds.server, secret(local.secret_server_key), h("small", { class: "muted" }, t.keys.serverHelp)],
-      [t.keys.kinds.admin, secret(local.super_secret_admin_key), h("small", { class: "muted" }, t.keys.adminHelp)],
+      [k.project, id(local.project_id)],
+      [k.kinds.client, id(local.publishable_client_key), h("small", { class: "muted" }, k.clientHelp)],
+      [k.kinds.server, secret(local.secret_server_key), h("small", { class: "muted" }, k.serverHelp)],
+      [k.kinds.admin, secret(local.super_secret_admin_key), h("small", { class: "muted" }, k.adminHelp)],
     ),
-    local.keys_file ? [h("p", { class: "muted" }, t.keys.file), code(`. ${local.keys_file}`)] : h("p", { class: "muted" }, t.keys.memory),
+    local.keys_file ? [h("p", { class: "muted" }, k.file), code(`. ${local.keys_file}`)] : h("p", { class: "muted" }, k.memory),
   );
 }
 
@@ -108,30 +109,30 @@ function creation({ api, refresh }) {
   });
   return form({
     fields: [
-      { name: "description", label: t.description, required: true, help: t.keys.descriptionHelp },
+      { name: "description", label: t.description, required: true, help: k.descriptionHelp },
       {
         name: "kinds",
-        label: t.keys.keys,
+        label: k.keys,
         type: "choices",
         initial: ["client", "server"],
-        options: KINDS.map(([, kind]) => [kind, t.keys.kinds[kind]]),
+        options: KINDS.map(([, kind]) => [kind, k.kinds[kind]]),
       },
       {
         name: "permissions",
-        label: t.keys.permissions,
+        label: k.permissions,
         type: "choices",
-        help: t.keys.permissionsHelp,
+        help: k.permissionsHelp,
         options: PERMISSIONS.map((permission) => [permission, permission]),
       },
-      { name: "days", label: t.keys.days, type: "number", min: 1, help: t.keys.daysHelp },
+      { name: "days", label: k.days, type: "number", min: 1, help: k.daysHelp },
     ],
-    verb: t.keys.create,
+    verb: k.create,
     ...posts(api, "/internal/api-keys", body),
     done: async (set) => {
       await showOnce(
-        t.keys.created,
-        t.keys.createdText,
-        KINDS.map(([name, kind]) => [t.keys.kinds[kind], set[name]]),
+        k.created,
+        k.createdText,
+        KINDS.map(([name, kind]) => [k.kinds[kind], set[name]]),
       );
       await refresh();
     },

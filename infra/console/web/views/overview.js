@@ -5,6 +5,7 @@ import { table } from "../components/list.js";
 import { curlButton, empty, head, heading, link, note, shown, time } from "../components/parts.js";
 import { h } from "../core/dom.js";
 import { count, percent } from "../core/format.js";
+import { metrics as m } from "../texts-overview.js";
 import { texts as t } from "../texts.js";
 
 const PATH = "/internal/metrics";
@@ -38,33 +39,33 @@ export async function view({ api, to, projects, projectId }) {
   return h(
     "div",
     {},
-    head(shown(name, { max: 80 }), { lead: t.metrics.lead, actions: [curlButton(() => api.request("GET", PATH))] }),
-    !metrics.counted_at_millis && metrics.recently_registered.length > 0 && note("waiting", t.metrics.notCounted, " ", h("code", {}, "gateway metrics recount")),
+    head(shown(name, { max: 80 }), { lead: m.lead, actions: [curlButton(() => api.request("GET", PATH))] }),
+    !metrics.counted_at_millis && metrics.recently_registered.length > 0 && note("waiting", m.notCounted, " ", h("code", {}, "gateway metrics recount")),
     h(
       "div",
       { class: "panels" },
-      figure(t.metrics.users, count(metrics.total_users), t.metrics.usersHelp(auth.verified_users, auth.anonymous_users)),
-      figure(t.metrics.mau, count(auth.mau), t.metrics.mauHelp),
-      figure(t.metrics.teams, count(auth.total_teams)),
+      figure(m.users, count(metrics.total_users), m.usersHelp(auth.verified_users, auth.anonymous_users)),
+      figure(m.mau, count(auth.mau), m.mauHelp),
+      figure(m.teams, count(auth.total_teams)),
       figure(
-        t.metrics.delivered,
+        m.delivered,
         emails.emails_sent ? percent(emails.deliverability_rate) : t.none,
-        t.metrics.deliveredHelp(emails.emails_sent),
+        m.deliveredHelp(emails.emails_sent),
       ),
     ),
     h(
       "div",
       { class: "panels wide-panels" },
-      bars(t.metrics.signUps, metrics.daily_users),
-      bars(t.metrics.activeUsers, metrics.daily_active_users, { total: metrics.daily_active_users.at(-1)?.activity ?? 0 }),
-      bars(t.metrics.emails, emails.daily_emails),
+      bars(m.signUps, metrics.daily_users),
+      bars(m.activeUsers, metrics.daily_active_users, { total: metrics.daily_active_users.at(-1)?.activity ?? 0 }),
+      bars(m.emails, emails.daily_emails),
       shares(
-        t.metrics.methods,
+        m.methods,
         metrics.login_methods.map(({ method, count: number }) => ({ name: t.methods[method] ?? t.providers.names[method] ?? method, number })),
-        t.metrics.noMethods,
+        m.noMethods,
       ),
     ),
-    heading(t.metrics.newest, { actions: metrics.recently_registered.length > 0 && link(to("/users"), t.metrics.allUsers) }),
+    heading(m.newest, { actions: metrics.recently_registered.length > 0 && link(to("/users"), m.allUsers) }),
     people(metrics.recently_registered),
   );
 }

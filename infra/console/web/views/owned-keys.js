@@ -6,14 +6,15 @@ import { list } from "../components/list.js";
 import { button, empty, heading, link, shown, state, tag, time } from "../components/parts.js";
 import { path } from "../core/api.js";
 import { h } from "../core/dom.js";
+import { keys as k, ownedKeys as o } from "../texts-keys.js";
 import { texts as t } from "../texts.js";
 
 const DAY = 86_400_000;
 
 function stateOf(key) {
-  if (key.manually_revoked_at_millis) return ["aside", t.keys.revoked];
-  if (key.expires_at_millis && key.expires_at_millis < Date.now()) return ["aside", t.keys.expired];
-  return ["done", t.keys.valid];
+  if (key.manually_revoked_at_millis) return ["aside", k.revoked];
+  if (key.expires_at_millis && key.expires_at_millis < Date.now()) return ["aside", k.expired];
+  return ["done", k.valid];
 }
 
 /**
@@ -23,10 +24,10 @@ function stateOf(key) {
 async function keys({ api, to, refresh }, place, owner, setting) {
   const { config } = await api.get("/internal/projects/current");
   if (!config[setting])
-    return empty({ ...t.ownedKeys.off, action: link(to("/settings/api-keys"), t.ownedKeys.allow, { class: "button" }) });
+    return empty({ ...o.off, action: link(to("/settings/api-keys"), o.allow, { class: "button" }) });
   const revoke = async (key) => {
     const act = () => api.call("PATCH", `${place}${path`/${key.id}`}`, { query: owner, body: { revoked: true } });
-    if (await confirm({ title: t.keys.revoke, text: t.ownedKeys.revokeText, name: key.description, act })) await refresh();
+    if (await confirm({ title: k.revoke, text: o.revokeText, name: key.description, act })) await refresh();
   };
   const body = ({ days, scopes, ...given }) => ({
     ...given,
@@ -42,7 +43,7 @@ async function keys({ api, to, refresh }, place, owner, setting) {
       path: place,
       query: owner,
       isPaged: false,
-      label: t.ownedKeys.title,
+      label: o.title,
       columns: [
         {
           label: t.description,
@@ -53,9 +54,9 @@ async function keys({ api, to, refresh }, place, owner, setting) {
           ],
         },
         {
-          label: t.ownedKeys.key,
+          label: o.key,
           class: "fit",
-          cell: (key) => ["…", h("code", {}, key.value.last_four), key.is_public && [" ", tag(t.ownedKeys.public)]],
+          cell: (key) => ["…", h("code", {}, key.value.last_four), key.is_public && [" ", tag(o.public)]],
         },
         { label: t.state, class: "fit", cell: (key) => state(...stateOf(key)) },
         { label: t.lastUsed, class: "fit", cell: (key) => time(key.last_used_at_millis) },
@@ -65,22 +66,22 @@ async function keys({ api, to, refresh }, place, owner, setting) {
           class: "end actions",
           cell: (key) =>
             stateOf(key)[0] === "done" &&
-            button(t.keys.revoke, () => revoke(key), { class: "danger small-button", "aria-label": `${t.keys.revoke} ${key.description}` }),
+            button(k.revoke, () => revoke(key), { class: "danger small-button", "aria-label": `${k.revoke} ${key.description}` }),
         },
       ],
-      none: t.ownedKeys.none,
+      none: o.none,
     }),
-    heading(t.ownedKeys.create),
+    heading(o.create),
     form({
       fields: [
         { name: "description", label: t.description, required: true },
-        { name: "scopes", label: t.ownedKeys.scopes, type: "lines", help: t.ownedKeys.scopesHelp },
-        { name: "days", label: t.keys.days, type: "number", min: 1, help: t.keys.daysHelp },
+        { name: "scopes", label: o.scopes, type: "lines", help: o.scopesHelp },
+        { name: "days", label: k.days, type: "number", min: 1, help: k.daysHelp },
       ],
-      verb: t.ownedKeys.create,
+      verb: o.create,
       ...posts(api, place, body),
       done: async (key) => {
-        await showOnce(t.ownedKeys.created, t.keys.createdText, [[t.ownedKeys.key, key.value]]);
+        await showOnce(o.created, k.createdText, [[o.key, key.value]]);
         await refresh();
       },
     }),

@@ -5,6 +5,7 @@ import { code, facts, head, id, link, secret, tabs } from "../components/parts.j
 import { fill, h } from "../core/dom.js";
 import { texts as t } from "../texts.js";
 import { developers as d } from "../texts-developers.js";
+import { keys as k } from "../texts-keys.js";
 
 const SDK = "2.8.108";
 const CALLBACK = "/handler/email-verification";
@@ -202,9 +203,9 @@ export async function view({ session, projectId, query, to }) {
     {},
     head(d.quick.title, { lead: d.quick.lead(origin) }),
     facts(
-      [t.keys.project, id(projectId)],
-      local && [t.keys.kinds.client, id(local.publishable_client_key), h("small", { class: "muted" }, t.keys.clientHelp)],
-      local && [t.keys.kinds.server, secret(local.secret_server_key), h("small", { class: "muted" }, t.keys.serverHelp)],
+      [k.project, id(projectId)],
+      local && [k.kinds.client, id(local.publishable_client_key), h("small", { class: "muted" }, k.clientHelp)],
+      local && [k.kinds.server, secret(local.secret_server_key), h("small", { class: "muted" }, k.serverHelp)],
     ),
     !local && ownKeys({ projectId, to, show }),
     tabs(Object.keys(frameworks).map(tab), current, d.quick.choose),
@@ -225,8 +226,8 @@ function ownKeys({ projectId, to, show }) {
     h("p", { class: "muted" }, d.quick.noKeys, " ", link(to("/keys"), t.nav.pages.keys)),
     form({
       fields: [
-        { name: "client", label: t.keys.kinds.client, placeholder: "pck_…" },
-        { name: "server", label: t.keys.kinds.server, input: "password", placeholder: "ssk_…" },
+        { name: "client", label: k.kinds.client, placeholder: "pck_…" },
+        { name: "server", label: k.kinds.server, input: "password", placeholder: "ssk_…" },
       ],
       verb: d.quick.useKeys,
       send: async (keys) => given.set(projectId, keys),

@@ -27,7 +27,12 @@ export function liveSessions({ api, refresh, user, query, mark, canEnd = () => t
   const place = (session) => {
     const name = mark(session);
     const from = placeOf(session.last_used_at_end_user_ip_info);
-    return [from ? shown(from, { max: 80 }) : h("span", { class: "muted" }, t.sessions.nowhere), name && [" ", tag(name)]];
+    const app = session.client_name;
+    return [
+      from ? shown(from, { max: 80 }) : h("span", { class: "muted" }, t.sessions.nowhere),
+      name && [" ", tag(name)],
+      app && h("small", {}, t.sessions.signedInTo, " ", shown(app, { max: 60 })),
+    ];
   };
   return list({
     api,

@@ -12,6 +12,7 @@ const PARTS = {
   "sign-in": { load: () => import("./user-sign-in.js") },
   teams: { load: () => import("./user-teams.js") },
   sessions: { load: () => import("./user-sessions.js") },
+  apps: { load: () => import("./user-grants.js") },
   keys: { load: () => import("./owned-keys.js") },
   activity: { load: () => import("./user-activity.js") },
   danger: { load: () => import("./user-danger.js") },

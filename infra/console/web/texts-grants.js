@@ -1,0 +1,27 @@
+// English texts about what apps may see, and about the apps that users have given access.
+
+export const scopes = {
+  openid: "Who the user is",
+  profile: "Name and picture",
+  email: "Email address",
+  teams: "Teams",
+  permissions: "Permissions",
+  offline_access: "Staying signed in",
+};
+
+export const grants = {
+  title: "Apps with access",
+  lead: "Apps of others that this user has allowed to sign them in. Your own apps need no permission, so they are not listed.",
+  app: "App",
+  may: "May see",
+  stays: "stays signed in",
+  since: "Since",
+  last: "Confirmed",
+  nowNamed: "now named",
+  deleted: "deleted",
+  off: "switched off",
+  end: "End access",
+  endText: (user, app) => ["This ends the sessions of ", user, " in ", app, ". The app asks for access again when they next sign in to it."],
+  endDeletedText: "This only removes the app from the user’s list, because its client has been deleted.",
+  none: { title: "No app has access", text: "Apps appear here once this user has allowed them to sign them in." },
+};
