@@ -74,6 +74,13 @@ command -v nginx >/dev/null && command -v caddy >/dev/null && command -v haproxy
     {{ {APT} --no-install-recommends nginx-light caddy haproxy iproute2 openssl; }}
 tests/abuse/run
 """
+# Go's modules are Debian's, because Go's own proxy may be out of reach.
+OPENID_GUIDES = f"""
+[ -x /usr/sbin/nginx ] && [ -e /usr/lib/apache2/modules/mod_auth_openidc.so ] && [ -e /etc/mime.types ] && command -v go openssl >/dev/null ||
+    {{ {APT} --no-install-recommends libapache2-mod-auth-openidc media-types nginx-light golang-go openssl; }}
+[ -d {TOOLS}/go-modules ] || flock .ci sh -c 'apt-get update -q && python3 tests/docs/go_modules.py "$1"' sh {TOOLS}/go-modules
+GOPROXY=file://{TOOLS}/go-modules GOSUMDB=off tests/docs/run-openid
+"""
 # A minimal toolchain has neither rustfmt nor clippy. Without rustup, rustfmt and clippy must
 # already be installed.
 FORMAT = """
@@ -154,7 +161,7 @@ def checks(long):
         # because pages can be too slow while other checks run. Checks that call Cargo repeatedly
         # follow the builds, which hold the lock; `documents` calls Cargo twice.
         Check("rehearsal", "tests/deploy/run", after=["lambdas", "python packages", "node packages"], cores=0.5, budget=(700, 1000)),
-        Check("documents", "tests/docs/run" + (" --long" if long else ""), after=["gateway", "python packages", "node packages", "chromium"], behind=["suites"], cores=0.5, budget=(430, 1000)),
+        Check("documents", "tests/docs/run" + (" --long" if long else ""), after=["gateway", "python packages", "node packages", "chromium"], behind=["suites", "lambdas"], cores=0.5, budget=(430, 1000)),
         Check("schemathesis", schemathesis, after=["gateway", "python packages"], budget=(285, 270)),
         Check("functions", "tests/lambda/run events", after=["lambdas", "python packages"], behind=builds, cores=0.5, budget=(10, 260)),
         Check("sdk", "tests/sdk/run", after=["gateway", "node packages"], cores=0.5, budget=(155, 480)),
@@ -164,6 +171,7 @@ def checks(long):
         Check("react", "tests/sdk/react/run", after=["gateway", "node packages", "chromium"], cores=0.5, attempts=2, budget=(165, 330)),
         Check("openid provider", "tests/oidc/run", after=["gateway", "node packages", "chromium"], cores=0.5, attempts=2, budget=(50, 90)),
         Check("openid clients", "tests/openid/run", after=["gateway", "python packages", "node packages", "chromium"], cores=0.5, attempts=2, budget=(60, 120)),
+        Check("openid guides", OPENID_GUIDES, after=["gateway", "python packages", "node packages", "chromium"], behind=["documents"], cores=0.5, attempts=2, budget=(45, 150)),
         Check("attacks", PROXIES, after=["gateway"], budget=(60, 145)),
         Check("licences", DENY, after=["gateway"], budget=(125, 130)),
         Check("template", ". tests/prepare; python_packages; cfn-lint infra/*.yaml infra/stacks/*.yaml", after=["python packages"], budget=(35, 40)),

@@ -26,7 +26,7 @@ SERVERS = {APACHE: 3000, CHECKER: 4180, DJANGO: 3000, GO: 3000, NGINX: 4000}
 
 # What somebody does once a server has started, as arguments of visit.mjs.
 VISITS = {
-    APACHE: ["http://localhost:3000", "Handbook", "--denied=You are not signed in.", "--asks"],
+    APACHE: ["http://localhost:3000", "Handbook", "--denied=You are not signed in."],
     DJANGO: ["http://localhost:3000", "Notes", "--denied=Sign in", "--private=/private/"],
     GO: ["http://localhost:3000", "Notes", "--denied=You are not signed in: access_denied"],
     NGINX: ["http://localhost:4000", "Handbook", "--denied=You are not signed in."],

@@ -1,12 +1,12 @@
 // Somebody uses an app that signs its users in with Gatelet, as its guide says:
 //
-//     node visit.mjs APP CLIENT --denied=TEXT [--private=PATH] [--asks] [--renews]
+//     node visit.mjs APP CLIENT --denied=TEXT [--private=PATH] [--renews]
 //     node visit.mjs LINK CLIENT --program
 //
 // APP is the app's URL, CLIENT the name that the consent page shows, and TEXT what the app shows to
 // a user who does not consent. PATH is a page that needs a sign-in, to which the app returns. With
-// `--asks`, Gatelet asks before it signs the user out. With `--renews`, the app has refresh tokens,
-// in all tabs. LINK is what a program prints to sign in with.
+// `--renews`, the app has refresh tokens, in all tabs. LINK is what a program prints to sign in
+// with.
 
 import assert from "node:assert/strict";
 import { parseArgs } from "node:util";
@@ -15,9 +15,9 @@ import { textsOf } from "../hosted/support/world.js";
 import { TIMEOUT_MILLIS } from "../sdk/support/until.js";
 
 const flag = { type: "boolean", default: false };
-const { positionals: [app, client], values: { denied, private: privatePage, asks, renews, program } } = parseArgs({
+const { positionals: [app, client], values: { denied, private: privatePage, renews, program } } = parseArgs({
   allowPositionals: true,
-  options: { denied: { type: "string" }, private: { type: "string", default: "/" }, asks: flag, renews: flag, program: flag },
+  options: { denied: { type: "string" }, private: { type: "string", default: "/" }, renews: flag, program: flag },
 });
 const [email, password] = [`barbara.${Date.now()}@example.com`, "correct horse battery"];
 const texts = textsOf("en");
@@ -99,10 +99,6 @@ try {
 
     const tab = renews && (await isRenewed());
     await press("Sign out");
-    if (asks) {
-      await shows(texts.authorize.sign_out.replace("{client}", client).replace("{name}", email));
-      await press(texts.sign_out.submit);
-    }
     await control("Sign in").waitFor();
     assert.equal(new URL(page.url()).host, host);
     assert.ok(!(await page.innerText("body")).includes(email), "the app no longer shows the user");

@@ -17,7 +17,7 @@ pub(crate) const DAY: u32 = 86_400;
 
 /// The kinds of requests, each with the number of requests per visit of a user and with the
 /// duration in a function, in milliseconds.
-pub(crate) const VISIT: [(&str, f64, f64); 10] = [
+pub(crate) const VISIT: [(&str, f64, f64); 11] = [
     ("get the current user", 10.0, 15.0),
     ("refresh a session", 2.0, 15.0),
     ("refresh a session, first of a day", 0.8, 20.0),
@@ -27,6 +27,7 @@ pub(crate) const VISIT: [(&str, f64, f64); 10] = [
     ("sign in with a code", 0.05, 25.0),
     ("sign up with a password", 0.01, 60.0),
     ("send an email", 0.06, 25.0),
+    ("add an entry to the trail", 0.26, 1.0),
     ("link an entry of the trail", 0.26, 1.0),
 ];
 

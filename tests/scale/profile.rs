@@ -74,15 +74,20 @@ pub(crate) struct Profiles {
 
 const DAY: f64 = 86_400.0;
 
-/// A partition key with `…` in place of the day, month or shard number at its end. Also returns
-/// whether the replaced part was a shard number.
-fn unsharded(pk: &str) -> (String, bool) {
-    let Some((rest, last)) = pk.rsplit_once('#') else { return (pk.to_owned(), false) };
+/// A partition key with `…` in place of the day, month or shard number at its end, or of a day or
+/// month with a shard number. For a key with a shard number, also returns the name of the shard on
+/// any day.
+fn unsharded(pk: &str) -> (String, Option<String>) {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    if is_number(&last.replace('-', "")) && last.len() >= "yyyymm".len() {
-        return (format!("{rest}#…"), false);
+    let is_period = |text: &str| is_number(&text.replace('-', "")) && text.len() >= "yyyymm".len();
+    match pk.rsplit_once('#') {
+        Some((rest, period)) if is_period(period) => (format!("{rest}#…"), None),
+        Some((rest, shard)) if is_number(shard) => match rest.rsplit_once('#').filter(|(_, period)| is_period(period)) {
+            Some((list, _)) => (format!("{list}#…"), Some(format!("{list}#…#{shard}"))),
+            None => (format!("{rest}#…"), Some(pk.to_owned())),
+        },
+        _ => (pk.to_owned(), None),
     }
-    if is_number(last) { (format!("{rest}#…"), true) } else { (pk.to_owned(), false) }
 }
 
 /// The kind of an item, taken from its sort key: the part before the first `#`, which precedes
@@ -173,8 +178,8 @@ fn layouts(requests: &[Request], seen: &KeyUsers<'_>) -> BTreeMap<Family, Layout
             let family = seen.family(access);
             let project = seen.project(&access.pk).unwrap_or_default();
             // All days count as one key, because only one day's key is used at a time.
-            let (pk, is_sharded) = unsharded(&access.pk);
-            let keys = written.entry((family, project, if is_sharded { access.pk.clone() } else { pk })).or_default();
+            let (pk, shard) = unsharded(&access.pk);
+            let keys = written.entry((family, project, shard.unwrap_or(pk))).or_default();
             keys.extend(access.sk.as_deref().filter(|_| access.write > 0.0));
         }
     }

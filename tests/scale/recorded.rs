@@ -1,7 +1,7 @@
 //! Records the effect of each kind of request on the table. Runs the real operations on the
 //! embedded engine for users of two projects, and splits every call into its accesses.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use dynoxide::types::{Item, item_size, read_capacity_units_with_consistency, write_capacity_units};
 use gateway::engine::TABLE;
@@ -9,10 +9,13 @@ use gateway::keys::Keys;
 use jiff::SignedDuration;
 use model::limit::Limits;
 use serde_json::{Value, json};
+use store::table::stream::records;
 use store::table::{INDEXES, TTL};
+use store::trail::carried::entry_of;
 
 use support::trace::{Key, TracedCall};
 use support::{Caller, SignedInUser, TestApp};
+use wire::id::TrailEntryId;
 
 use crate::population::hash;
 
@@ -27,7 +30,8 @@ const OVERHEAD: usize = 100;
 const PASSWORD: &str = "correct horse battery";
 /// The time between two requests of a visit.
 const STEP: SignedDuration = SignedDuration::from_secs(20);
-/// The kind of request for the work of the trail's worker.
+/// The kinds of requests for the work of the trail's worker.
+const ADD: &str = "add an entry to the trail";
 const LINK: &str = "link an entry of the trail";
 /// The kind of request for the work of the outbox worker.
 const EMAIL: &str = "send an email";
@@ -72,6 +76,8 @@ pub(crate) struct Request {
 struct WatchedService {
     app: TestApp,
     items: HashMap<Key, Item>,
+    /// The trail entries that sessions and codes carried, and that were added to the trail.
+    added: HashSet<TrailEntryId>,
     requests: Vec<Request>,
 }
 
@@ -126,9 +132,9 @@ fn reads(call: &TracedCall, request: &Value) -> Vec<Access> {
 
 impl WatchedService {
     async fn new() -> Self {
-        let app = TestApp::start_with(Limits::standard()).await;
+        let app = TestApp::start_with(Limits::standard()).await.as_functions();
         app.recorder.trace(app.database());
-        Self { app, items: HashMap::new(), requests: Vec::new() }
+        Self { app, items: HashMap::new(), added: HashSet::new(), requests: Vec::new() }
     }
 
     /// Starts recording with the items that the table contains now.
@@ -143,6 +149,19 @@ impl WatchedService {
         self.app.send_emails().await;
         let sent = self.app.inbox.messages(None).len() - before;
         self.note(EMAIL, None, keys, u32::try_from(sent).unwrap());
+    }
+
+    /// Adds the new trail entries that the sessions and codes of a user carry, as the worker does.
+    async fn add_entries(&mut self, user: u32, keys: &Keys) {
+        let carried = records(&self.app.carrying_sessions()).into_iter().filter_map(|record| entry_of(record).unwrap());
+        let mut count = 0;
+        for carried in carried.filter(|carried| self.added.insert(carried.entry.id)) {
+            self.app.app.store.add_carried(&carried).await.unwrap();
+            count += 1;
+        }
+        if count > 0 {
+            self.note(ADD, Some(user), keys, count);
+        }
     }
 
     /// Splits the calls since the last recording, and records them as the calls of `count` requests
@@ -225,6 +244,7 @@ impl Person<'_> {
         let answer = post(&self.client, "/api/v1/auth/password/sign-up", body).await;
         self.tokens = Some(SignedInUser::of(&self.email, &answer));
         world.note("sign up with a password", Some(self.number), self.keys, 1);
+        world.add_entries(self.number, self.keys).await;
         world.send_emails(self.keys).await;
     }
 
@@ -239,6 +259,7 @@ impl Person<'_> {
         world.app.advance(STEP);
         let answer = post(&self.client, "/api/v1/auth/password/sign-in", self.sign_in_body()).await;
         world.note("sign in with a password", Some(self.number), self.keys, 1);
+        world.add_entries(self.number, self.keys).await;
         let token = SignedInUser::of(&self.email, &answer).access_token;
         let user = self.client.clone().with("x-stack-access-token", &token);
         for (path, kind) in [("/api/v1/users/me", "get the current user"), ("/api/v1/auth/sessions", "list sessions")] {
@@ -249,12 +270,14 @@ impl Person<'_> {
         let body = json!({ "email": self.email, "callback_url": "http://localhost:3000/magic" });
         post(&self.client, "/api/v1/auth/otp/send-sign-in-code", body).await;
         world.note("request a sign-in code", Some(self.number), self.keys, 1);
+        world.add_entries(self.number, self.keys).await;
         world.send_emails(self.keys).await;
         let code = world.app.last_mail(&self.email).await.code();
         drop(world.app.recorder.take_traced());
         world.app.advance(STEP);
         post(&self.client, "/api/v1/auth/otp/sign-in", json!({ "code": code })).await;
         world.note("sign in with a code", Some(self.number), self.keys, 1);
+        world.add_entries(self.number, self.keys).await;
     }
 }
 

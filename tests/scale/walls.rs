@@ -25,7 +25,8 @@ pub(crate) fn everything() -> Mix {
 
 /// A load with only one kind of request, each of which leaves this many trail entries.
 pub(crate) fn only(kind: &str, entries: f64) -> Mix {
-    let share = |other: &str| f64::from(u8::from(other == kind)) + if other.starts_with("link ") { entries } else { 0.0 };
+    let is_of_trail = |other: &str| other.ends_with(" the trail");
+    let share = |other: &str| f64::from(u8::from(other == kind)) + if is_of_trail(other) { entries } else { 0.0 };
     VISIT.iter().map(|(other, ..)| share(other)).collect()
 }
 

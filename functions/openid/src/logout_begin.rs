@@ -79,8 +79,12 @@ pub async fn handle(access: Access<Client>, Input { body, .. }: Input<LogoutRequ
         Some(hint) => own_session(&access, hint).await?,
         None => None,
     };
-    let current = access.user.as_ref().map(|user| user.session.id);
-    let is_proved = of_client.as_ref().is_some_and(|session| session.client.as_ref().map(|client| client.begun_in) == current);
+    let current = access.user.as_ref().filter(|user| hint.as_ref().is_some_and(|hint| hint.sub == user.row.user.id));
+    let is_proved = current.zip(hint.as_ref()).is_some_and(|(user, hint)| match &of_client {
+        Some(session) => session.client.as_ref().is_some_and(|client| client.begun_in == user.session.id),
+        // The client has revoked its tokens before it signs the user out.
+        None => hint.is_of(&user.session),
+    });
     Ok(Json(Logout {
         client_name: client.map(|client| client.name),
         redirect_url,

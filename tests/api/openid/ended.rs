@@ -92,6 +92,27 @@ async fn a_client_signs_its_own_user_out() {
     assert!(sign_out(&rp, &browser, &parameters).await.text().contains("notes.example.com"));
 }
 
+/// Apache's module revokes its tokens before it sends the browser to this endpoint.
+#[tokio::test]
+async fn a_client_that_has_revoked_its_tokens_signs_its_user_out() {
+    let app = TestApp::start().await;
+    let rp = leaving(&app).await;
+    let browser = signed_in(&app, "ada@example.com").await;
+    let tokens = rp.tokens(&browser).await;
+    assert_eq!(send(&rp, "revoke", &text(&tokens["refresh_token"])).await.status(), 200);
+    let hint = text(&tokens["id_token"]);
+    let parameters = [("id_token_hint", hint.as_str()), ("post_logout_redirect_uri", "https://notes.example.com/bye")];
+    let page = sign_out(&rp, &browser, &parameters).await;
+    assert!(page.text().contains("notes.example.com") && browser.cookie_of("session").is_none(), "{}", page.text());
+    // In a later session, the same token proves nothing.
+    app.advance(SignedDuration::from_secs(1));
+    let browser = Browser::new(&app);
+    let fields = [("email", "ada@example.com"), ("password", "correct horse battery"), ("action", "password")];
+    assert_eq!(browser.submit("sign-in", &[], &fields).await.status(), 303);
+    let page = sign_out(&rp, &browser, &parameters).await;
+    assert!(page.text().contains("value=\"sign-out\"") && browser.cookie_of("session").is_some(), "{}", page.text());
+}
+
 #[tokio::test]
 async fn whoever_cannot_prove_the_session_has_to_ask() {
     let app = TestApp::start().await;

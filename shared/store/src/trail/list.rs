@@ -26,6 +26,8 @@ pub const MAX_DAYS: usize = 63;
 /// The number of entries after which a request stops reading; the last round may exceed this
 /// number.
 const MAX_READ: usize = 1000;
+/// How many more entries than on average a partition of a day may have in a page.
+const UNEVEN: usize = 16;
 /// The maximum time by which the clock of an entry's writer may be ahead.
 const CLOCK_SKEW: SignedDuration = SignedDuration::from_mins(1);
 
@@ -142,7 +144,7 @@ impl Store {
 
     /// The entries of a part between `first` and another position, newest first.
     async fn trail_part(&self, part: &Part, first: &str, before: &str, count: usize) -> Result<EntriesOfPart, Error> {
-        let count = count.div_ceil(part.partitions.len());
+        let count = count.div_ceil(part.partitions.len()) + if part.partitions.len() > 1 { UNEVEN } else { 0 };
         let read = part.partitions.iter().map(|partition| self.trail_partition((part.index, partition), first, before, count));
         let found = try_join_all(read).await?;
         // Beyond the first position at which a partition stopped, entries may be missing.

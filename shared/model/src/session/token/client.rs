@@ -142,6 +142,16 @@ pub struct IdTokenHint {
     pub sid: SessionId,
     /// The client.
     pub aud: OauthClientId,
+    /// When the user authenticated, in seconds since the Unix epoch.
+    auth_time: i64,
+}
+
+impl IdTokenHint {
+    /// Whether the user authenticated at the same time as in this session, in which the client's
+    /// session must then have begun.
+    pub fn is_of(&self, session: &Session) -> bool {
+        self.auth_time == auth_time(session)
+    }
 }
 
 /// The `typ` of ID tokens.
