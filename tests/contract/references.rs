@@ -16,7 +16,11 @@ use super::passages::{Passage, Source, sources};
 const FILES: [&str; 14] = [".rs", ".md", ".toml", ".yaml", ".yml", ".json", ".py", ".js", ".mjs", ".jsx", ".css", ".j2", ".svg", ".env"];
 /// Files that may be missing in the repository, because programs write them, readers of a guide
 /// create them, or standards name them.
-const ELSEWHERE: [&str; 33] = [
+const ELSEWHERE: [&str; 37] = [
+    "app.mjs",
+    "client.env",
+    "notes.mjs",
+    "serve.mjs",
     "hosted.mjs",
     "sign-in.html",
     "keys.env",
@@ -52,7 +56,7 @@ const ELSEWHERE: [&str; 33] = [
     "state.json",
 ];
 /// Constants of other systems.
-const FOREIGN: [&str; 1] = ["UPDATE_ROLLBACK_FAILED"];
+const FOREIGN: [&str; 2] = ["SECURE_PROXY_SSL_HEADER", "UPDATE_ROLLBACK_FAILED"];
 const METHODS: [&str; 6] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 /// A snake-case name with at least this many words is assumed to be a function.
 const LONG_NAME: usize = 5;

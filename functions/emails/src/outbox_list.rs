@@ -39,7 +39,7 @@ fn size(entry: &OutboxEntry) -> usize {
 }
 
 /// The number of entries that a search reads at once.
-const READ_AT_ONCE: usize = 200;
+const READ_AT_ONCE: usize = 340;
 
 pub async fn handle(
     State(app): State<App>,
