@@ -48,9 +48,12 @@ pub async fn handle(
     let unknown = || KnownError::ProjectNotFound { project_id: query.project_id.clone() };
     let id = ProjectId::parse(&query.project_id).map_err(|_| unknown())?;
     let key = project_key(&id);
+    // Without an `Access`, the operation itself counts the request: during the read if this process
+    // knows the project, and otherwise after it.
     let counting = RequestCount::by_place(&app, &id, Limit::Challenge, &caller.place);
     let (early, mut items) = futures_util::try_join!(counting.early(), app.store.get_many(counting.keys().chain([key.clone()])))?;
     let Some(row) = items.take(&key).map(ProjectRow::of).transpose()? else {
+        // Counts towards the limit for made-up projects.
         limits::unproved(&app, None, &caller.place).await?;
         return Err(unknown().into());
     };
@@ -61,5 +64,6 @@ pub async fn handle(
     }
     let work = Work::of(excess(&tallies(&app, &project, &caller.place).await?));
     let challenge = Challenge::new(&app.challenge_key, &app.entropy, &id, work, app.clock.now());
+    // A function without the deployment secret cannot make challenges, which this error says.
     Ok(Json(challenge.ok_or(crypto::seal::Error)?))
 }

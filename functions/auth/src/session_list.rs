@@ -1,6 +1,8 @@
 //! `GET /api/v1/auth/sessions`: lists the live sessions of a user page by page, newest first.
 //! Sessions in which a server acts as the user are listed only with admin access.
 
+use std::collections::HashSet;
+
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, NamedItem, Route};
 use api::product::cursor::Cursors;
@@ -12,12 +14,15 @@ use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError, USER_REFERENCE_ERRORS};
 use flows::App;
 use flows::accounts::read;
+use futures_util::try_join;
 use model::openid::grant::is_granted;
 use model::place::Place;
 use model::session::Session;
 use model::session::client::ClientSession;
 use model::user::reference::UserRef;
 use serde::Serialize;
+use store::Key;
+use store::openid::client_key;
 use utoipa::ToSchema;
 use wire::id::{OauthClientId, SessionId, UserId};
 use wire::level::Level;
@@ -78,10 +83,15 @@ pub async fn handle(
     let (now, settings) = (app.clock.now(), &access.project.config.sessions);
     let shown = |session: &Session| session.is_live(&user, settings, now) && (access.level == Level::Admin || !session.is_impersonation);
     let mut page = app.store.sessions(project, user_id, start, limit, shown).await?;
-    // Sessions of OAuth clients end with their grant, which is a separate item.
-    if page.sessions.iter().any(|session| session.client.is_some()) {
-        let grants = app.store.oauth_grants(project, user_id).await?;
-        let rests = |client: &ClientSession| is_granted(client.grant, grants.iter().find(|grant| grant.client_id == client.id));
+    // Sessions of OAuth clients end with their client and with their grant, which are separate items.
+    let of_clients: HashSet<Key> =
+        page.sessions.iter().filter_map(|session| Some(client_key(project, session.client.as_ref()?.id))).collect();
+    if !of_clients.is_empty() {
+        let (grants, clients) = try_join!(app.store.oauth_grants(project, user_id), app.store.get_many(of_clients))?;
+        let rests = |client: &ClientSession| {
+            let grant = grants.iter().find(|grant| grant.client_id == client.id);
+            clients.has(&client_key(project, client.id)) && is_granted(client.grant, grant)
+        };
         page.sessions.retain(|session| session.client.as_deref().is_none_or(rests));
     }
     let current = access.user.as_ref().map(|own| own.session.id);

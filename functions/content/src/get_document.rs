@@ -69,6 +69,8 @@ pub async fn handle(
     if path.document == CONSOLE && settings::has_console() {
         return Err(Redirect::temporary(CONSOLE_HOME).into_response());
     }
+    // The pages of the blog are counted from 0 here and from 1 in links. A number in another form
+    // than in the links is redirected to the first page.
     let page = match path.document.as_str() {
         site::PAGED => page.canonical().map_err(IntoResponse::into_response)?.map_or(0, |page| page - 1),
         _ => 0,

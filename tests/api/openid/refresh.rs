@@ -123,7 +123,22 @@ async fn a_session_ends_with_the_users_sessions_and_the_client() {
     assert_eq!(rp.userinfo(&text(&tokens["access_token"])).await.status(), 401);
     let lifted = json!({ "restricted_by_admin": false, "restricted_by_admin_reason": null });
     assert_eq!(app.server().patch(&format!("/api/v1/users/{user}"), lifted).await.status(), 200);
-    assert!(!is_refused(&rp, &tokens["refresh_token"]).await);
+    let tokens = rp.refresh(&text(&tokens["refresh_token"])).await.json();
+    let list = format!("/api/v1/auth/sessions?user_id={user}");
+    let listed = async || {
+        let sessions = app.server().get(&list).await.json();
+        sessions["items"].as_array().unwrap().iter().filter(|session| session["client_id"] == rp.id.as_str()).count()
+    };
+    assert_eq!(listed().await, 1);
+    let deleted = RelyingParty::new(&app).await;
+    let of_deleted = deleted.tokens(&browser).await;
+    let path = format!("{}/{}", super::CLIENTS, deleted.id);
+    assert_eq!(app.admin().delete(&path).await.status(), 200);
+    assert_eq!(deleted.refresh(&text(&of_deleted["refresh_token"])).await.json()["error"], "invalid_client");
+    let sessions = app.server().get(&list).await.json();
+    let is_listed = |session: &serde_json::Value| session["client_id"] == deleted.id.as_str();
+    assert!(!sessions["items"].as_array().unwrap().iter().any(is_listed), "{sessions}");
+    assert_eq!(listed().await, 1);
     assert_eq!(app.server().delete(&format!("/api/v1/auth/sessions?user_id={user}")).await.status(), 200);
     assert!(is_refused(&rp, &tokens["refresh_token"]).await);
 }

@@ -2,6 +2,7 @@
 //! those of every scenario.
 
 mod accounts;
+mod clients;
 mod codes;
 mod sessions;
 
@@ -130,6 +131,10 @@ scenes! {
     sessions::an_authorization_code_dies_with_all_sessions_after_wrong_passwords,
     sessions::a_flow_that_links_an_account_ends_with_its_session,
     sessions::an_oauth_flow_is_started_and_finished_once,
+    clients::a_code_of_a_client_gives_tokens_once_and_its_reuse_ends_them,
+    clients::tabs_that_refresh_at_once_share_a_successor,
+    clients::an_outdated_token_of_a_client_ends_the_grant,
+    clients::decisions_at_once_leave_at_most_one_grant,
 }
 
 /// A client whose only task redeems an item.

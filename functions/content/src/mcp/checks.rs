@@ -8,9 +8,9 @@ use http::{HeaderMap, StatusCode};
 use serde_json::{Map, Value, json};
 use site::agent::REVISIONS as SUPPORTED;
 
-/// The revision without sessions.
+/// The newest revision, which is the only one without sessions.
 const STATELESS: &str = SUPPORTED[0];
-/// The revision offered to earlier clients that request an unknown revision.
+/// The newest revision with sessions, offered to earlier clients that request an unknown revision.
 pub(super) const SESSIONS: &str = SUPPORTED[1];
 /// The revision that is assumed for clients that do not name a revision.
 const UNNAMED: &str = "2025-03-26";
@@ -27,7 +27,8 @@ pub(super) struct Call {
     pub id: Value,
     pub method: String,
     pub params: Map<String, Value>,
-    /// Whether the request follows the revision that has no sessions.
+    /// Whether the request has the form of the revision without sessions: the header names that
+    /// revision, or `_meta` names a revision.
     pub is_stateless: bool,
 }
 
@@ -109,12 +110,12 @@ fn stateless(headers: &HeaderMap, call: &Call) -> Result<(), RequestRefusal> {
         "resources/read" => "uri",
         _ => return Ok(()),
     };
-    match call.params.get(field).and_then(Value::as_str) {
-        Some(name) if header(headers, "mcp-name").and_then(decoded).as_deref() != Some(name) => {
-            Err(RequestRefusal::new(HEADER_MISMATCH, format!("The header `Mcp-Name` must be `params.{field}`.")))
-        }
-        _ => Ok(()),
+    // Without this field, the method itself refuses the request.
+    let Some(name) = call.params.get(field).and_then(Value::as_str) else { return Ok(()) };
+    if header(headers, "mcp-name").and_then(decoded).as_deref() != Some(name) {
+        return Err(RequestRefusal::new(HEADER_MISMATCH, format!("The header `Mcp-Name` must be `params.{field}`.")));
     }
+    Ok(())
 }
 
 /// Checks the revision that a client of an earlier revision sends after `initialize`.

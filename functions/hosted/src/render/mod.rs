@@ -5,9 +5,8 @@ pub(crate) mod templates;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use flows::App;
 use http::StatusCode;
-use minijinja::{Value, context};
+use minijinja::context;
 use ring::digest::{SHA256, digest};
 use serde_json::json;
 use url::Url;
@@ -25,13 +24,11 @@ pub(crate) fn script_name() -> String {
 }
 
 /// A document without a project, because the request names no existing project or because of an
-/// error.
-pub(crate) fn failure(app: &App, language: Language, status: StatusCode, text: &str) -> Answer {
+/// error. `problem` is the key of a text about problems.
+pub(crate) fn failure(language: Language, status: StatusCode, problem: &str) -> Answer {
     let frame = context! {
-        t => language.texts(), lang => language.tag(), dir => language.direction(), problem => text,
-        page => "error", project => context! { id => "", name => "", logo => (), dark_logo => () }, form_token => "", script => "",
-        link => Value::from_function(|_: String| String::new()),
-        home => app.settings.site_url.as_str(),
+        t => language.texts(), lang => language.tag(), dir => language.direction(), problem => problem,
+        project => context! { name => "" }, script => "",
     };
     let html = templates::render("problem", frame).unwrap_or_else(|_| json!({ "status": status.as_u16() }).to_string());
     Answer::document(status, html, &policy("", "", ""))
@@ -44,11 +41,14 @@ pub(crate) const TURNSTILE: &str = "https://challenges.cloudflare.com";
 /// The content security policy, which states what a document may load and where its forms may lead.
 /// Browsers check the policy for every redirect that follows a form, so the policy names the app to
 /// which the visitor returns.
-pub(crate) fn policy(images: &str, form_target: &str, others: &str) -> String {
-    let frames = if others.is_empty() { "'none'" } else { others };
+///
+/// Each argument is a list of sources, separated by spaces. `widgets` are the sites whose scripts
+/// and frames the document loads.
+pub(crate) fn policy(images: &str, form_targets: &str, widgets: &str) -> String {
+    let frames = if widgets.is_empty() { "'none'" } else { widgets };
     let policy = format!(
-        "default-src 'none'; style-src 'sha256-{}'; script-src 'self' {others}; connect-src 'self'; img-src 'self' data: {images}; \
-         frame-src {frames}; form-action 'self' {form_target}; base-uri 'none'; frame-ancestors 'none'",
+        "default-src 'none'; style-src 'sha256-{}'; script-src 'self' {widgets}; connect-src 'self'; img-src 'self' data: {images}; \
+         frame-src {frames}; form-action 'self' {form_targets}; base-uri 'none'; frame-ancestors 'none'",
         style_digest()
     );
     policy.replace(" ;", ";")
@@ -58,9 +58,9 @@ fn style_digest() -> String {
     STANDARD.encode(digest(&SHA256, templates::style().as_bytes()))
 }
 
-/// The origin of a URL as a source of the policy. A URL without an origin (`data:`) is permitted
-/// anyway. `None` if the host contains a character such as `;`, which would begin another
-/// directive. WHATWG URL (§3.2) permits such characters.
+/// The origin of a URL as a source of the policy. `None` if the URL has no origin, such as a `data:`
+/// URL, which the policy always permits for images. Also `None` if the host contains a character
+/// such as `;`, which would begin another directive. WHATWG URL (§3.2) permits such characters.
 pub(crate) fn origin(url: &str) -> Option<String> {
     let origin = Url::parse(url).ok()?.origin();
     let text = origin.is_tuple().then(|| origin.ascii_serialization())?;

@@ -67,15 +67,15 @@ impl<'a> Document<'a> {
             .get_attr("challenge")
             .and_then(|challenge| challenge.get_attr("provider"))
             .is_ok_and(|name| name.as_str() == Some("turnstile"));
-        let others = if has_turnstile { TURNSTILE } else { "" };
+        let widgets = if has_turnstile { TURNSTILE } else { "" };
         let targets = target.into_iter().chain(WayBack::of(visit).form_target(visit)).collect::<Vec<_>>().join(" ");
-        let policy = policy(&images, &targets, others);
+        let policy = policy(&images, &targets, widgets);
         let all = context! { ..values, ..frame };
         match templates::render(template, all) {
             Ok(html) => Answer::document(status, html, &policy),
             Err(error) => {
                 tracing::error!(error = format!("{error:#}"), template, "a page cannot be rendered");
-                failure(&visit.app, visit.language, StatusCode::INTERNAL_SERVER_ERROR, "other")
+                failure(visit.language, StatusCode::INTERNAL_SERVER_ERROR, "other")
             }
         }
     }

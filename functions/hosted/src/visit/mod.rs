@@ -98,7 +98,7 @@ impl FromRequestParts<App> for Visit {
         }
         let query = parts.uri.query().unwrap_or_default();
         if query.len() > MAX_QUERY {
-            return Err(failure(app, Language::choose(None, &parts.headers, false), StatusCode::URI_TOO_LONG, "no_project"));
+            return Err(failure(Language::choose(None, &parts.headers, false), StatusCode::URI_TOO_LONG, "no_project"));
         }
         let query = Fields::of_query(query);
         let form = parts.extensions.get::<FormFields>().map(Fields::of_form).unwrap_or_default();
@@ -110,8 +110,8 @@ impl FromRequestParts<App> for Visit {
         let id = match (own_host.clone(), given) {
             (Some(id), _) => id,
             (None, Some(Ok(id))) => id,
-            (None, None) => return Err(failure(app, language, StatusCode::BAD_REQUEST, "no_project")),
-            (None, Some(Err(_))) => return Err(failure(app, language, StatusCode::NOT_FOUND, "unknown_project")),
+            (None, None) => return Err(failure(language, StatusCode::BAD_REQUEST, "no_project")),
+            (None, Some(Err(_))) => return Err(failure(language, StatusCode::NOT_FOUND, "unknown_project")),
         };
         // The administrators of projects sign in to the console, which has a separate page.
         let found = if id.is_internal() { Ok(None) } else { visitor::read(app, parts, &id).await };
@@ -120,7 +120,7 @@ impl FromRequestParts<App> for Visit {
             Ok(None) => return Err(no_such_project(app, language, &caller).await),
             Err(error) => {
                 tracing::error!(%error, "a page cannot read its project");
-                return Err(failure(app, language, StatusCode::INTERNAL_SERVER_ERROR, "other"));
+                return Err(failure(language, StatusCode::INTERNAL_SERVER_ERROR, "other"));
             }
         };
         let (browser, set) = match cookies.get(Cookie::Browser) {
@@ -156,7 +156,7 @@ async fn no_such_project(app: &App, language: Language, caller: &Caller) -> Answ
     let counted = unproved(app, None, &caller.place).await;
     let is_limited = matches!(counted, Err(store::Error::Limited(_)));
     let (status, text) = if is_limited { (StatusCode::TOO_MANY_REQUESTS, "too_many") } else { (StatusCode::NOT_FOUND, "unknown_project") };
-    failure(app, language, status, text)
+    failure(language, status, text)
 }
 
 impl Describe for Visit {

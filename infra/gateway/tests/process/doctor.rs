@@ -44,13 +44,15 @@ fn a_working_deployment_passes_with_warnings_for_unknowns() {
 }
 
 #[test]
-fn a_secret_other_than_that_of_the_functions_fails() {
+fn a_published_secret_fails_as_does_one_that_differs_from_that_of_the_functions() {
     let deployment = deployment();
     let other = doctor(&deployment, "gatelet", &[("GATELET_SECRET", "another deployment secret of this test alone")]);
     assert_eq!(fails(&other), "error: one check failed\n");
     assert!(lines(&String::from_utf8(other.stdout).unwrap(), "fail")[0].contains("differs from GATELET_SECRET"));
-    let weak = doctor(&deployment, "gatelet", &[("GATELET_SECRET", "change-me-change-me-change-me-change-me")]);
-    assert_eq!(fails(&weak), "error: one check failed\n");
+    let published = doctor(&deployment, "gatelet", &[("GATELET_SECRET", "change-me-change-me-change-me-change-me")]);
+    assert_eq!(fails(&published), "error: one check failed\n");
+    let report = String::from_utf8(published.stdout).unwrap();
+    assert!(lines(&report, "fail")[0].contains("published example"), "{report}");
 }
 
 #[test]
@@ -66,6 +68,7 @@ fn a_missing_table_fails_and_the_other_checks_still_run() {
 #[test]
 fn every_unavailable_function_is_named() {
     let deployment = deployment();
+    // The server at this URL is the table, so no function answers there.
     let output = doctor(&deployment, "gatelet", &[("GATELET_API_URL", &deployment.line("DynamoDB"))]);
     assert!(fails(&output).ends_with("checks failed\n"));
     let report = String::from_utf8(output.stdout).unwrap();

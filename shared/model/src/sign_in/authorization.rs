@@ -142,14 +142,17 @@ pub struct RequestedAccess {
 }
 
 impl RequestedAccess {
-    /// The access that a flow requests from a provider in the catalog, or from another issuer with
-    /// or without the scope `offline_access`. A flow that links an account or requests additional
-    /// scopes also requests a refresh token.
+    /// The access that a flow requests from a provider. `has_offline_access` says whether an issuer
+    /// that is not in the catalog lists the scope `offline_access`; it has no effect for a provider
+    /// in the catalog.
     ///
-    /// Only such a flow may make the provider ask for consent again, because some providers ask
-    /// administrators, and others ask at each sign-in.
+    /// A flow that links an account or requests additional scopes also requests a refresh token, if
+    /// the provider has a way to request one. This can make the provider ask for consent again. A
+    /// plain sign-in ([`is_plain`]) must not do that, because some providers then require the
+    /// consent of an administrator, and others ask the user at each sign-in.
     pub fn new(provider_id: &str, purpose: Purpose, extra_scope: Option<&str>, has_offline_access: bool) -> Self {
         let extra = extra_scope.unwrap_or_default().trim();
+        // An app can request the scope even if the issuer does not list it.
         let asks_offline = || extra.split(' ').any(|scope| scope == OFFLINE_ACCESS);
         let (scope, sign_in, offline) = match catalog::find(provider_id) {
             Some(known) => (known.scope, known.sign_in, known.offline),

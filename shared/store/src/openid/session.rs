@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use model::openid::grant::OauthGrant;
 use model::session::Session;
 use model::session::rotation::Rotation;
-use model::trail::Event;
+use model::trail::{Event, Target, TargetKind};
 use wire::id::ProjectId;
 
 use crate::openid::grant::grant_key;
@@ -14,7 +14,8 @@ use crate::table::{CARRIED, Error, Label, Store, Write, integer, is_made, string
 /// Writes a session of a client.
 pub fn begin(project: &ProjectId, session: &Session) -> Result<Write, Error> {
     let write = Write::create(session_key(project, session.user_id, session.id), session)?.expires(session.expires_at);
-    Ok(listed(write, project, session.id).begins(session))
+    let client = session.client.iter().map(|client| Target::new(TargetKind::OauthClient, client.id));
+    Ok(listed(write, project, session.id).begins(session).targets(client))
 }
 
 /// Ends a session whose refresh token was stolen, and everything that is based on the same grant.
