@@ -86,11 +86,7 @@ impl World {
     }
 
     fn renewal(&self, token: &str) -> Vec<(&'static str, String)> {
-        vec![
-            ("grant_type", "refresh_token".to_owned()),
-            ("client_id", self.client.clone()),
-            ("refresh_token", token.to_owned()),
-        ]
+        vec![("grant_type", "refresh_token".to_owned()), ("client_id", self.client.clone()), ("refresh_token", token.to_owned())]
     }
 
     /// The refresh token that a request to the token endpoint gives.
