@@ -52,8 +52,8 @@ pub(super) enum Command {
         /// earlier state
         #[arg(long, value_name = "NUMBER:DIGEST", requires = "project")]
         expect: Option<String>,
-        /// Another link that the trail must contain. This link and earlier links are accepted even if
-        /// late, because you have checked their entries
+        /// Another link that the trail must contain. This link and earlier links are accepted even
+        /// if late, because you have checked their entries
         #[arg(long, value_name = "NUMBER:DIGEST", requires = "project")]
         accept_late: Option<String>,
     },
