@@ -27,7 +27,7 @@ use wire::clock::after;
 use wire::problem::Problems;
 
 pub const ROUTE: Route = Route::post("openid-authorization-complete", "/api/v1/auth/oauth2/authorizations/complete")
-    .summary("Goes on with the authorization request of an OAuth client")
+    .summary("Continues the authorization request of an OAuth client")
     .admits(Admission::Restricted)
     .reads(&[NamedItem::AuthorizationRequest, NamedItem::RefreshTokenHeader])
     .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem])
