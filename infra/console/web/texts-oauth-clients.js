@@ -122,7 +122,7 @@ export const clients = {
   ],
   algorithmHelp: "Choose RS256 only for software that accepts nothing else.",
   needsRsaKey: "RS256 needs an RSA key, and the project has none yet. Create one first.",
-  noRsaKey: "It needs an RSA key, and the project has none yet:",
+  noRsaKey: "RS256 needs an RSA key, and the project has none yet:",
   createRsaKey: "create one in the settings of sessions",
   accessSeconds: "Access tokens end after (seconds)",
   accessSecondsHelp: "60 to 86,400 (a day). Empty: the default lifetime.",
