@@ -15,7 +15,7 @@ use crate::oauth::flow;
 use crate::oauth::provider_answer::{ERRORS, ProviderAnswer, ProviderPath, TABLE};
 
 pub const ROUTE: Route = Route::post("auth-oauth-callback-form", "/api/v1/auth/oauth/callback/{provider_id}")
-    .summary("Receives a user returning from a provider that posts its answer as a form")
+    .summary("Receives a user returning from a provider that posts its response as a form")
     .limit(Limit::Code)
     .needs(&[Need::Providers])
     .body(BodyRule::Form)

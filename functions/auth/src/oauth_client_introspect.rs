@@ -21,7 +21,7 @@ use crate::client_tokens::lookup::ClientToken;
 use crate::client_tokens::proof::{self, TokenOfClient};
 
 pub const ROUTE: Route = Route::post("auth-oauth-client-introspect", "/api/v1/projects/{project_id}/oauth2/introspect")
-    .summary("Says whether a token of an OAuth client is valid")
+    .summary("Reports whether a token of an OAuth client is valid")
     .limit(Limit::OauthClient)
     .body(BodyRule::OauthForm)
     .leaves_no_trail("it writes nothing")

@@ -21,7 +21,7 @@ use utoipa::ToSchema;
 use crate::client_tokens::proof;
 
 pub const ROUTE: Route = Route::post("auth-oauth-client-push", "/api/v1/projects/{project_id}/oauth2/par")
-    .summary("Takes the authorization request of an OAuth client in advance")
+    .summary("Accepts the authorization request of an OAuth client in advance")
     .limit(Limit::OauthClient)
     .body(BodyRule::OauthForm)
     .without_secret()

@@ -62,7 +62,7 @@ const CALLS: &[Route] = &[
 ];
 
 pub const ROUTE: Route = Route::post("hosted-account-submit", "/handler/account-settings")
-    .summary("Takes a form of the hosted page of a user's account")
+    .summary("Accepts a form of the hosted page of a user's account")
     .table(&[BatchGetItem])
     .page(CALLS);
 

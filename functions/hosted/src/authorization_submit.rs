@@ -12,7 +12,7 @@ use crate::visit::authorization::AuthorizationVisit;
 const CALLS: &[Route] = &[authorization_begin::ROUTE];
 
 pub const ROUTE: Route = Route::post("hosted-authorization-submit", "/api/v1/projects/{project_id}/oauth2/authorize")
-    .summary("Takes the authorization request of an OAuth client, as a form")
+    .summary("Accepts the authorization request of an OAuth client, as a form")
     .table(&[BatchGetItem])
     .page(CALLS);
 

@@ -9,7 +9,7 @@ use crate::pages::logout;
 use crate::visit::authorization::AuthorizationVisit;
 
 pub const ROUTE: Route = Route::get("hosted-logout-show", "/api/v1/projects/{project_id}/oauth2/end-session")
-    .summary("Takes the request of an OAuth client to sign a user out")
+    .summary("Accepts the request of an OAuth client to sign a user out")
     .table(&[BatchGetItem])
     .page(&[]);
 

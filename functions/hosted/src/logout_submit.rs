@@ -9,7 +9,7 @@ use crate::pages::logout;
 use crate::visit::authorization::AuthorizationVisit;
 
 pub const ROUTE: Route = Route::post("hosted-logout-submit", "/api/v1/projects/{project_id}/oauth2/end-session")
-    .summary("Takes the request of an OAuth client to sign a user out, as a form")
+    .summary("Accepts the request of an OAuth client to sign a user out, as a form")
     .table(&[BatchGetItem])
     .page(&[]);
 

@@ -38,7 +38,7 @@ const CALLS: &[Route] = &[
 ];
 
 pub const ROUTE: Route =
-    Route::post("hosted-page-submit", "/handler/{page}").summary("Takes the form of a hosted page").table(&[BatchGetItem]).page(CALLS);
+    Route::post("hosted-page-submit", "/handler/{page}").summary("Accepts the form of a hosted page").table(&[BatchGetItem]).page(CALLS);
 
 pub async fn handle(mut visit: Visit) -> Answer {
     let answer = pages::submit(&mut visit).await;

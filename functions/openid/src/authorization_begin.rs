@@ -105,7 +105,7 @@ async fn hinted(access: &Access<Client>, parameters: &Parameters, client: &Oauth
     let (app, project) = (&access.app, &access.project.id);
     signing_keys::learn_for(app, project, token).await?;
     let hint = app.signer.verify_hint(token, project, app.clock.now()).ok().filter(|hint| hint.aud == client.id);
-    Ok(hint.map(|hint| Some(hint.sub)).ok_or_else(|| Refusal::invalid("id_token_hint is no ID token of this client")))
+    Ok(hint.map(|hint| Some(hint.sub)).ok_or_else(|| Refusal::invalid("id_token_hint is not an ID token of this client")))
 }
 
 /// Continues a request that the client has pushed.

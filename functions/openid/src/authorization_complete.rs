@@ -27,7 +27,7 @@ use wire::clock::after;
 use wire::problem::Problems;
 
 pub const ROUTE: Route = Route::post("openid-authorization-complete", "/api/v1/auth/oauth2/authorizations/complete")
-    .summary("Goes on with the authorization request of an OAuth client")
+    .summary("Continues the authorization request of an OAuth client")
     .admits(Admission::Restricted)
     .reads(&[NamedItem::AuthorizationRequest, NamedItem::RefreshTokenHeader])
     .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem])
@@ -107,7 +107,7 @@ pub async fn handle(
     let decided = UserDecision { account: body.is_account_chosen.unwrap_or(false), consent: body.consent == Some(Consent::Allow) };
     let issuer = issuer(&access.app.settings.api_url, &access.project.id);
     let (step, redirection) = if body.consent == Some(Consent::Deny) {
-        let refusal = Refusal::new(AuthorizationError::AccessDenied, "the user refused");
+        let refusal = Refusal::new(AuthorizationError::AccessDenied, "the user refused access");
         (Step::Complete, Some(request.back.refuse(&issuer, &refusal)))
     } else {
         let settled = optimistic!(|attempt| { settle(&access, &request, &client, decided, attempt).await })?;

@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 use wire::id::OauthGrantId;
 
 pub const ROUTE: Route = Route::delete("openid-grant-delete", "/api/v1/users/{user_id}/grants/{grant_id}")
-    .summary("Ends what a user has granted to an OAuth client")
+    .summary("Ends a user's grant to an OAuth client")
     .limit(Limit::SecureAccount)
     .table(&[BatchGetItem, DeleteItem])
     .errors(USER_REFERENCE_ERRORS)

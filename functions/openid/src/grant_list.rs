@@ -13,7 +13,7 @@ use model::openid::grant::{OauthGrant, OauthGrantView};
 use wire::id::UserId;
 
 pub const ROUTE: Route = Route::get("openid-grant-list", "/api/v1/users/{user_id}/grants")
-    .summary("Lists what a user has granted to OAuth clients")
+    .summary("Lists a user's grants to OAuth clients")
     .table(&[BatchGetItem, Query])
     .reads(&[NamedItem::User])
     .errors(USER_REFERENCE_ERRORS);

@@ -97,7 +97,7 @@ pub async fn handle(access: Access<Client>, Input { body, .. }: Input<LogoutRequ
 async fn hint(access: &Access<Client>, token: &str) -> Result<IdTokenHint, Error> {
     signing_keys::learn_for(&access.app, &access.project.id, token).await?;
     let hint = access.app.signer.verify_hint(token, &access.project.id, access.app.clock.now());
-    Ok(hint.map_err(|_| invalid(Refusal::invalid("id_token_hint is no ID token of this project")))?)
+    Ok(hint.map_err(|_| invalid(Refusal::invalid("id_token_hint is not an ID token of this project")))?)
 }
 
 /// The session named in the hint, if it belongs to the current user.

@@ -10,10 +10,10 @@ export const mails = {
     language: "HTML or MJML with {{ variables }}.",
     languageLink: "All about templates",
     html: "HTML or MJML",
-    htmlHelp: "Values are escaped.",
+    htmlHelp: "The values of variables are escaped.",
     themeHelp: "{{ content }} stands for the content of the email.",
     text: "Text",
-    textHelp: "Derived from the HTML if empty.",
+    textHelp: "Leave empty to derive it from the HTML.",
     subjectHelp: "May contain variables.",
     theme: "Theme",
     defaultTheme: "The project’s theme",
@@ -31,10 +31,10 @@ export const mails = {
     sentAt: "Sent",
     templates: {
       title: "Templates",
-      lead: "The emails that the service sends. Deleting your version of a built-in template restores the built-in one.",
+      lead: "The emails that the service sends. To restore a built-in template, delete your version of it.",
       create: "Create template",
       delete: "Delete template",
-      deleteText: "A built-in template reverts to the built-in version.",
+      deleteText: "If the template is built in, the built-in version is used again.",
       none: { title: "No templates", text: "Templates appear here." },
     },
     themes: {
@@ -42,7 +42,7 @@ export const mails = {
       lead: "The frame around the content of emails.",
       create: "Create theme",
       delete: "Delete theme",
-      deleteText: "The project’s current theme cannot be deleted. Templates that use this theme then need another theme.",
+      deleteText: "The project’s current theme cannot be deleted. Choose another theme for the templates that use this one.",
       none: { title: "No themes", text: "Themes appear here." },
     },
     drafts: {
@@ -68,7 +68,7 @@ export const mails = {
       ["ok", "Delivered"],
       ["error", "Failed"],
     ],
-    none: { title: "No emails yet", text: "Emails appear here once there are any, for example after a sign-up." },
+    none: { title: "No emails yet", text: "Emails appear here, for example after a sign-up." },
     sentIn: { hour: "Last hour", day: "Last day", week: "Last week", month: "Last month" },
     figures: (bounced, spam) => `sent; ${count(bounced)} bounced, ${count(spam)} marked as spam`,
     capacity: ({ rate_per_second: rate, is_boost_active: isBoosted }) =>

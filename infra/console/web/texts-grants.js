@@ -11,7 +11,7 @@ export const scopes = {
 
 export const grants = {
   title: "Apps with access",
-  lead: "Apps of others that this user has allowed to sign them in. Your own apps need no permission, so they are not listed.",
+  lead: "Third-party apps that this user has allowed to sign them in. Your own apps need no permission, so they are not listed.",
   app: "App",
   may: "May see",
   stays: "stays signed in",
@@ -21,7 +21,7 @@ export const grants = {
   deleted: "deleted",
   off: "switched off",
   end: "End access",
-  endText: (user, app) => ["This ends the sessions of ", user, " in ", app, ". The app asks for access again when they next sign in to it."],
+  endText: (user, app) => ["This ends the sessions of ", user, " in ", app, ". The app asks for access again when the user next signs in."],
   endDeletedText: "This only removes the app from the user’s list, because its client has been deleted.",
-  none: { title: "No app has access", text: "Apps appear here once this user has allowed them to sign them in." },
+  none: { title: "No app has access", text: "Apps that this user allows to sign them in appear here." },
 };

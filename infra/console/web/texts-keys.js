@@ -26,7 +26,7 @@ export const keys = {
   createdText: "Copy these keys now: they are never shown again.",
   descriptionHelp: "Where the keys are used, so that you know what stops working when you revoke them.",
   permissions: "Permissions of the server key",
-  permissionsHelp: "If you select none, the key can do everything. Only for a set without other keys.",
+  permissionsHelp: "If you select none, the key can do everything. Permissions are possible only in a set without other keys.",
   days: "Expires after (days)",
   daysHelp: "Empty: never.",
   none: { title: "No keys yet", text: "Create a client key for your app, and a server key for your backend." },

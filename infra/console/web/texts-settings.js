@@ -43,13 +43,13 @@ export const settings = {
       "Passkeys of these domains also work on your trusted domains: at most 10 domains, one per line.",
     "config.require_email_verification": "Until users verify an address, their access is restricted.",
     "config.oauth_account_merge_strategy":
-      "Linking lets the existing user also sign in with the provider. If only the provider has verified the address, whoever signs in takes over the existing user, who loses their password and teams. If the provider has not verified the address, the sign-in is refused. A second user can sign in only with the provider account, not with the address.",
+      "Linking lets the existing user also sign in with the provider. If only the provider has verified the address, the person who signs in takes over the existing user, whose password and team memberships are removed. If the provider has not verified the address, the sign-in is refused. A second user can sign in only with the provider account, not with the address.",
     "config.client_user_deletion_enabled": "Applies in your app. You and your servers can always delete users.",
     "config.user_default_permissions": "One permission of the project per line.",
     "config.session_max_age_seconds": "Counted from the sign-in, even if the session is in use: 300 (five minutes) to 31,708,800 (367 days).",
     "config.session_max_idle_seconds": "Counted from the last use: 300 to 31,708,800.",
     "config.reauthentication_max_age_seconds":
-      "Users who signed in longer ago than this must sign in again before they delete their account or change how they sign in: 60 to 31,708,800; 0 never asks. Leave this at 0 if your app uses the published SDK’s ready-made pages: they cannot ask users to sign in again.",
+      "Users who signed in longer ago than this must sign in again before they delete their account or change how they sign in: 60 to 31,708,800, or 0 for never. Leave this at 0 if your app uses the published SDK’s ready-made pages: they cannot ask users to sign in again.",
     access_token_algorithm:
       "Choose RS256 only for services that accept nothing else. RS256 requires an RSA key. Services that verify tokens themselves must accept the algorithm that you choose.",
     "config.new_sign_in_mails": "",
@@ -58,9 +58,9 @@ export const settings = {
     "config.second_factor.required_of_permissions": "One permission of the project per line. Users with one of these permissions need a second factor.",
     "config.second_factor.required_of_teams": "One team id per line.",
     "config.second_factor.remember_device_days":
-      "How many days users are not asked again on a device where they have proved the second factor: 1 to 90; 0 always asks.",
+      "For how many days users are not asked again on a device where they have used the second factor: 1 to 90, or 0 to always ask.",
     "config.passkey_replaces_second_factor":
-      "Sign-in with a passkey then needs nothing else, provided that the device has verified its user.",
+      "Users who sign in with a passkey then need no second factor, provided that the device has verified them.",
     "config.domains": "At most 100 domains, one per line. If your app’s pages are not at /handler, add their path after a space.",
     "config.allow_localhost": "Redirects can lead to any port on localhost. Turn this off in production.",
     "config.require_publishable_client_key": "Requests from apps without the client key are refused.",
@@ -82,7 +82,7 @@ export const settings = {
     "config.email_config.username": "Empty for a server without authentication.",
     "config.email_config.password": "Leave unchanged to keep the stored password; enter the password again if you change the server, port or user name.",
     "config.email_theme": "Used for all emails that do not name another theme.",
-    "config.bot_challenge.provider": "A task that is cheap for a single browser but expensive in bulk. ALTCHA involves no third party.",
+    "config.bot_challenge.provider": "A task that is cheap for a single browser but expensive in bulk. ALTCHA does not involve a third party.",
     "config.bot_challenge.site_key": "From Cloudflare, for Turnstile only.",
     "config.bot_challenge.secret_key": "For Turnstile only. Leave empty to keep the stored key. Required if you change the site key.",
     "config.bot_challenge.sign_up": "When somebody signs up with a password.",
@@ -195,7 +195,7 @@ export const settings = {
   newOwner: "New owner",
   delete: "Delete project",
   deleteText: (users) =>
-    `Deletes the project with ${users === null ? "all its users" : plural(users, "user", "users")}, teams, emails, keys and settings. It stops working immediately, and this cannot be undone.`,
+    `Deletes the project with ${users === null ? "all its users" : plural(users, "user", "users")}, teams, emails, keys and settings. The project stops working immediately. This cannot be undone.`,
   deleteLocal:
     "A gateway’s first project cannot be deleted here, because the gateway’s data folder contains the project’s keys. To start over, stop the gateway and delete the folder.",
   gatewayDocs: "Guide to the gateway",

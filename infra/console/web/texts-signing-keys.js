@@ -17,5 +17,5 @@ export const signingKeys = {
   rotateText: "The new key is published now, and signs tokens after three hours. The previous key is removed three hours later, so that no service sees an unknown key.",
   revoke: "Replace at once",
   revokeText:
-    "For a key that has leaked. A new key replaces all keys. Tokens signed with the old keys stop working within a minute, and apps get new tokens.",
+    "Use this if a key has leaked. A new key replaces all keys. Tokens signed with the old keys stop working within a minute, and apps get new tokens.",
 };

@@ -70,7 +70,7 @@ impl fmt::Display for KeySlip {
             Self::OtherKind { header, holds } => {
                 let ((wrong, ..), (right, access, name)) = (place(header), place(holds));
                 let prefix = holds.prefix();
-                write!(f, ": {wrong} holds a {name} ({prefix}…), which belongs in {right} with the access level {access}")?;
+                write!(f, ": {wrong} contains a {name} ({prefix}…), which belongs in {right} with the access level {access}")?;
                 if header == KeyKind::PublishableClient {
                     f.write_str("; replace the key if it was ever in a browser or an app")?;
                 }
@@ -93,7 +93,7 @@ mod tests {
         let (client, server) = (KeyKind::PublishableClient, KeyKind::SecretServer);
         assert_eq!(
             slip(client, Some("ssk_abc"), None),
-            ": X-Service-Publishable-Client-Key holds a secret server key (ssk_…), which belongs in \
+            ": X-Service-Publishable-Client-Key contains a secret server key (ssk_…), which belongs in \
              X-Service-Secret-Server-Key with the access level server; replace the key if it was ever in a browser or an app"
         );
         let moved = ": X-Service-Publishable-Client-Key contains such a key; send it in X-Service-Secret-Server-Key";

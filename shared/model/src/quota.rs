@@ -65,7 +65,7 @@ pub struct Row {
 
 /// The columns of [`Quota::KeySets`].
 const KEY_SETS: (&str, &str, usize, &str, &[&str]) = (
-    "sets of API keys; at the maximum, a new one replaces the one that ended first",
+    "sets of API keys; at the maximum, a new set replaces the set that ended first",
     "project",
     500,
     "revoke one",
@@ -117,16 +117,16 @@ impl Quota {
                 "remove one",
                 &["auth-mfa-authenticator-begin", "auth-mfa-authenticator-verify", "users-me-update"],
             ),
-            Self::Devices => ("remembered devices", "user", 50, "the device that was remembered first is forgotten", &["auth-mfa-sign-in"]),
+            Self::Devices => ("remembered devices", "user", 50, "the oldest remembered device is forgotten", &["auth-mfa-sign-in"]),
             Self::UserApiKeys => (
-                "active API keys, without those replaced by a rotation",
+                "active API keys, not counting those replaced by a rotation",
                 "user",
                 25,
                 "revoke one",
                 &["keys-user-key-create", "keys-user-key-rotate"],
             ),
             Self::TeamApiKeys => (
-                "active API keys, without those replaced by a rotation",
+                "active API keys, not counting those replaced by a rotation",
                 "team",
                 25,
                 "revoke one",

@@ -104,18 +104,18 @@ async fn the_main_branch_can_be_named() {
 async fn a_misplaced_key_is_explained_and_not_echoed() {
     let app = TestApp::start().await;
     let [client, server, admin] = [&app.keys.client, &app.keys.server, &app.keys.admin].map(|key| key.expose_secret().to_owned());
-    let in_client = "X-Service-Publishable-Client-Key holds a secret server key (ssk_…), which belongs in X-Service-Secret-Server-Key";
+    let in_client = "X-Service-Publishable-Client-Key contains a secret server key (ssk_…), which belongs in X-Service-Secret-Server-Key";
     let cases = [
         (app.client().with(CLIENT_KEY, &server), in_client),
         (app.client().with(CLIENT_KEY, &server), "replace the key if it was ever in a browser or an app"),
-        (app.client().with(CLIENT_KEY, &admin), "holds a super secret admin key (sak_…)"),
-        (app.server().with(SERVER_KEY, &client), "X-Service-Secret-Server-Key holds a publishable client key (pck_…)"),
+        (app.client().with(CLIENT_KEY, &admin), "contains a super secret admin key (sak_…)"),
+        (app.server().with(SERVER_KEY, &client), "X-Service-Secret-Server-Key contains a publishable client key (pck_…)"),
         (
             app.server().without(SERVER_KEY).with(CLIENT_KEY, &server),
             "X-Service-Publishable-Client-Key contains such a key; send it in X-Service-Secret",
         ),
-        (app.server().with(SERVER_KEY, &client).with(CLIENT_KEY, &server), "X-Service-Secret-Server-Key holds a publishable client key"),
-        (app.admin().with(ADMIN_KEY, &server), "X-Service-Super-Secret-Admin-Key holds a secret server key (ssk_…)"),
+        (app.server().with(SERVER_KEY, &client).with(CLIENT_KEY, &server), "X-Service-Secret-Server-Key contains a publishable client key"),
+        (app.admin().with(ADMIN_KEY, &server), "X-Service-Super-Secret-Admin-Key contains a secret server key (ssk_…)"),
         (app.client().with(CLIENT_KEY, "nonsense"), "a publishable client key begins with pck_"),
     ];
     for (caller, expected) in cases {

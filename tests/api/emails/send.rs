@@ -225,7 +225,7 @@ async fn an_email_that_renders_too_large_is_a_render_error() {
     app.send_emails().await;
     let entry = read(&app, &id).await;
     assert_eq!(entry["status"], "render-error");
-    assert!(entry["render_error"].as_str().unwrap().contains("exceed 360000 bytes"), "{}", entry["render_error"]);
+    assert!(entry["render_error"].as_str().unwrap().contains("is larger than 360000 bytes"), "{}", entry["render_error"]);
 }
 
 /// Otherwise, recipients would see the source code.

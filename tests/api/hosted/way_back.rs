@@ -159,7 +159,7 @@ async fn a_device_signs_in_after_its_code_was_compared() {
     let wrong = browser.open("cli-auth-confirm", &[("user_code", "AAAA-AAAA")]).await;
     assert!(wrong.text().contains("This code is wrong or no longer valid"), "{}", wrong.text());
     let asked = browser.open("cli-auth-confirm", &[("user_code", user_code)]).await;
-    assert!(asked.text().contains(user_code) && asked.text().contains("Only allow this if you started it yourself"), "{}", asked.text());
+    assert!(asked.text().contains(user_code) && asked.text().contains("Allow this only if you started it yourself"), "{}", asked.text());
     let fields = [("code", user_code), ("action", "allow")];
     let allowed = browser.submit("cli-auth-confirm", &[("user_code", user_code)], &fields).await;
     assert!(allowed.text().contains("You are signed in on the device"), "{}", allowed.text());

@@ -74,7 +74,7 @@ test("a public client of one's own has no secret", async (t) => {
   assert.equal(await dialog.locator("code").count(), 3);
   const id = await dialog.locator("code").nth(1).textContent();
   await dialog.getByRole("button", { name: "Continue" }).click();
-  await page.getByText("None: a public client proves itself with PKCE.").waitFor();
+  await page.getByText("None: a public client uses PKCE instead.").waitFor();
   assert.equal(await page.getByRole("button", { name: "Replace secret" }).count(), 0);
   const { is_first_party: isOwn, client_type: type } = await read(id);
   assert.deepEqual([isOwn, type], [true, "public"]);

@@ -44,7 +44,7 @@ test("failed deliveries are replayed up to the last page, even after a failure",
   await dialog.getByRole("button", { name: "Deliver failed events again" }).click();
   // The dialog reports the progress before the failure, and requests the failed page again.
   await dialog.getByText("Not today").waitFor();
-  await dialog.getByText("1,000 deliveries queued so far. If you try again, the work continues from there.").waitFor();
+  await dialog.getByText("1,000 deliveries queued so far. If you try again, the work continues where it stopped.").waitFor();
   await dialog.getByRole("button", { name: "Try again" }).click();
   await dialog.getByText("1,000 deliveries queued so far.", { exact: true }).waitFor();
   assert.equal(await dialog.getByRole("progressbar").count(), 1);

@@ -123,7 +123,7 @@ pub(crate) async fn access_token(
     let outgoing = Outgoing::new(&access.app.settings, &access.project.id);
     let connection = Connection { access, outgoing, provider, user: user.id, account, is_for_older_sdk: is_of_older_sdk(headers) };
     if present.is_none() {
-        return Err(connection.unavailable("the provider has another issuer now").into());
+        return Err(connection.unavailable("the provider's issuer has changed").into());
     }
     let token = connection.token(wanted.scope.unwrap_or_default(), wanted.has_failed).await?;
     Ok(ProviderAccessToken { access_token: token.expose_secret().to_owned() })
@@ -199,7 +199,7 @@ impl Connection<'_> {
     /// or to another client.
     fn check(&self, tokens: &ProviderTokens, scope: &str) -> Result<(), KnownError> {
         if !self.access.project.config.issued(self.provider, tokens) {
-            return Err(self.unavailable("the provider has another issuer or client now"));
+            return Err(self.unavailable("the provider's issuer or client has changed"));
         }
         if !tokens.covers(&self.account.provider_id, scope) {
             return Err(self.unavailable("the user has not granted the requested scope"));
@@ -247,7 +247,7 @@ impl Connection<'_> {
         }
         KnownError::OauthAccessTokenNotAvailable {
             provider: self.account.provider_id.clone(),
-            details: format!("{reason}: the user has to link the account again"),
+            details: format!("{reason}: the user must link the account again"),
         }
     }
 

@@ -60,7 +60,7 @@ pub(super) fn all() -> Value {
             "list_blog_posts",
             "List posts",
             &format!(
-                "Lists the blog posts, newest first, with excerpts: {POSTS} at a time. The result has their number as `total`, unless `offset` is beyond the last."
+                "Lists the blog posts, newest first, with excerpts: {POSTS} at a time. The result contains the number of all posts as `total`, unless `offset` is beyond the last post."
             ),
             &schema(&json!({ "offset": { "type": "integer", "minimum": 0, "description": "How many of the newest posts to skip." } }), &[]),
             &list(&texts(&post)),

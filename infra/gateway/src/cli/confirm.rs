@@ -12,7 +12,7 @@ pub(super) fn deletion(kind: &str, what: &str, id: &str, given: Option<String>) 
     };
     match confirmed.trim() {
         again if again == id => Ok(()),
-        "" => bail!("nothing was deleted: type the id of the {kind}, or pass it with --confirm"),
+        "" => bail!("nothing was deleted: type the id of the {kind}, or pass the id with --confirm"),
         other => bail!("{other:?} is not the id of the {kind}; nothing was deleted"),
     }
 }

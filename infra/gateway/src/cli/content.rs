@@ -76,7 +76,7 @@ async fn publish(target: &Target, folder: &Path, site_url: Option<String>, bucke
     };
     let place = site_url.map_or_else(|| "at the URL that serves it".to_owned(), |url| format!("at {url}"));
     let later = folder.content.blog_posts.iter().filter(|post| !post.is_public(now)).count();
-    let later = if later == 0 { String::new() } else { format!(" ({later} of them will appear later)") };
+    let later = if later == 0 { String::new() } else { format!(" ({later} of the posts will appear later)") };
     let (apps, posts) = (folder.content.apps.len(), folder.content.blog_posts.len());
     let images = format!("{stored} images stored, {deleted} deleted");
     say!("Published {apps} apps and {posts} posts {place}{later}: publication {number}, {written} items written, {images}");

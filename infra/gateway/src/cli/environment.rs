@@ -14,12 +14,12 @@ const OWN: &str = "
 | `GATELET_PROJECT_ID`, `GATELET_PUBLISHABLE_CLIENT_KEY`, `GATELET_SECRET_SERVER_KEY`, `GATELET_SUPER_SECRET_ADMIN_KEY` | fix the first project's id and keys | generated at the first start |
 | `GATELET_INTERNAL_CLIENT_KEY`, `GATELET_INTERNAL_SERVER_KEY`, `GATELET_INTERNAL_ADMIN_KEY` | fix the keys of the project `internal` | generated at the first start |
 | `GATELET_PAGE_KEY` | fixes the key that opens the console, the inbox and the outbox | generated at the first start |
-| `GATELET_REMOTE_PAGES` | `1` shows the console, the inbox and the outbox to connections from other addresses, too, like `--remote-pages` | none |
-| `GATELET_TRUSTED_PROXIES` | proxy networks whose `X-Forwarded-For` names the client, separated by commas, like `--trusted-proxy` | none |
+| `GATELET_REMOTE_PAGES` | `1` also shows the console, the inbox and the outbox to connections from other addresses, like `--remote-pages` | none |
+| `GATELET_TRUSTED_PROXIES` | networks of proxies that send the client's address in `X-Forwarded-For`, separated by commas, like `--trusted-proxy` | none |
 | `GATELET_DYNAMODB_ACCESS_KEY_ID`, `GATELET_DYNAMODB_SECRET_ACCESS_KEY` | fix the credentials of `--dynamodb-port` | generated at the first start |
 | `GATELET_LOG` | what to log: `off`, `error`, `warn`, `info`, `debug`, `trace`, or levels for single modules, such as `warn,gateway=debug` | `warn,dynoxide=error` |
 | `GATELET_HEALTH_URL` | the gateway that `gateway health` checks | `http://127.0.0.1:8787` |
-| `AWS_PROFILE`, `AWS_CONFIG_FILE`, `AWS_SHARED_CREDENTIALS_FILE` | profile in the AWS files, for commands with `--table` | `default`, in `~/.aws` |
+| `AWS_PROFILE`, `AWS_CONFIG_FILE`, `AWS_SHARED_CREDENTIALS_FILE` | the profile and the files of the AWS configuration, for commands with `--table` | `default`, in `~/.aws` |
 ";
 
 /// Variables that only the gateway itself, its tests and the script that runs the tests set.

@@ -25,7 +25,7 @@ impl Options {
         let url = format!("{}/health", base_url("--url", &self.url)?);
         // Uses no proxies, so that the request reaches the gateway itself.
         let client = http_client()?.no_proxy().timeout(TIMEOUT).build()?;
-        let answer = client.get(&url).send().await.with_context(|| format!("{url} does not answer"))?;
+        let answer = client.get(&url).send().await.with_context(|| format!("{url} does not respond"))?;
         ensure!(answer.status().is_success(), "{url} answers {}", answer.status());
         say!("{url} answers");
         Ok(())

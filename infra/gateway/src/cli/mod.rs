@@ -93,7 +93,7 @@ enum Command {
     /// List the environment variables
     #[command(long_about = environment::text())]
     Environment,
-    /// Check that a gateway responds; the exit status is the result
+    /// Check that a gateway responds; fails if it does not
     Health(health::Options),
     /// Check a deployment: table, backups, providers, secret, functions and emails; fails if
     /// anything is broken

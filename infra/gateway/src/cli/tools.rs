@@ -29,7 +29,7 @@ const HEADING: &str = "Data";
 #[derive(Args, Clone)]
 pub(super) struct Target {
     /// The gateway's data folder. Only one gateway can serve the folder at a time, but commands can
-    /// use it meanwhile [default: .gatelet]
+    /// use the folder at the same time [default: .gatelet]
     #[arg(long, global = true, help_heading = HEADING, value_name = "DIR", env = "GATELET_DATA")]
     pub(super) data: Option<PathBuf>,
     /// Use this AWS table instead of a gateway's data folder. Credentials and region are looked up

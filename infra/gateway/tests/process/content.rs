@@ -91,7 +91,7 @@ async fn a_publication_is_taken_back_by_one_command() {
     folder.write("site/blog/later.md", "+++\ntitle = \"Later\"\npublished_at = 9999-01-02\n+++\nNot yet.\n");
     folder.write("site/blog/draft.md", "+++\ntitle = \"Draft\"\npublished_at = 2026-01-02\ndraft = true\n+++\nUnfinished.\n");
     let said = succeeds(&content(&["publish", &site]));
-    assert!(said.contains("2 posts") && said.contains("(1 of them will appear later): publication 2"), "{said}");
+    assert!(said.contains("2 posts") && said.contains("(1 of the posts will appear later): publication 2"), "{said}");
     assert!(succeeds(&content(&["publish", &site])).contains("Nothing has changed since publication 2"));
     let posts = gateway.get("/api/v1/blog-posts").await.json::<Value>().await.unwrap()["data"].clone();
     assert_eq!((posts.as_array().unwrap().len(), &posts[0]["slug"]), (1, &"one".into()));

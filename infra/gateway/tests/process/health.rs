@@ -14,5 +14,5 @@ async fn a_gateway_is_healthy_while_it_answers() {
     assert!(lost.contains("404"), "{lost}");
     drop(gateway);
     let gone = fails(&health());
-    assert!(gone.contains("does not answer"), "{gone}");
+    assert!(gone.contains("does not respond"), "{gone}");
 }

@@ -30,7 +30,7 @@ pub enum Problem {
     #[error("There is nothing at this path.")]
     Misspelt(PathSlip),
     /// 405: the path exists, but does not support this method.
-    #[error("This path does not support that method.")]
+    #[error("This path does not support the method of the request.")]
     MethodNotAllowed,
     /// 500: the service failed; the log has the cause.
     #[error("Something went wrong on our side.")]

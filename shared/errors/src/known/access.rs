@@ -38,7 +38,7 @@ macro_rules! access {
 
         /// The key's permissions do not include the one that the operation requires.
         #[error("the key does not have the permission that this operation requires")]
-        #[hint("Create a key with the permission in `details`, or use a key without limits.")]
+        #[hint("Create a key with the permission in `details`, or use a key with all permissions.")]
         #[answer(FORBIDDEN, Sdks::None)]
         InsufficientKeyPermission { required_permission: Option<String> },
 

@@ -11,13 +11,13 @@ macro_rules! emails {
 
         /// The email is being sent, was sent, or was skipped or cancelled.
         #[error("the email can no longer be edited: its status is {status}")]
-        #[hint("An email can be edited only until it is sent; to gain time, pause or schedule the email.")]
+        #[hint("An email can be edited only before it is sent. To have time for edits, pause or schedule the email.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         EmailNotEditable { email_id: String, status: String },
 
         /// The template cannot be rendered; the message says where and why.
         #[error("the email cannot be rendered: {error}")]
-        #[hint("Correct the template at the line in the message.")]
+        #[hint("Correct the template at the line that the message names.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         EmailRenderingError { error: String },
 

@@ -30,7 +30,7 @@ macro_rules! keys {
 
         /// The API key, or set of API keys, does not exist, or the caller may not manage it.
         #[error("the API key, or set of API keys, does not exist")]
-        #[hint("Check the key or its id. For a team's keys, a client needs `$manage_api_keys`.")]
+        #[hint("Check the key or its id. To manage a team's keys, a user needs `$manage_api_keys`.")]
         #[answer(NOT_FOUND, Sdks::All)]
         ApiKeyNotFound,
 
@@ -53,7 +53,8 @@ macro_rules! keys {
         #[answer(BAD_REQUEST, Sdks::All)]
         WrongApiKeyType { expected_type: &'static str, actual_type: &'static str },
 
-        /// The API key is meant to be public, so it is not revoked for being found in public.
+        /// The API key is meant to be public, so a report that it was found in public does not revoke
+        /// it.
         #[error("the API key was not revoked, because it is meant to be public")]
         #[hint("Report secret keys only; they begin with `sk_`.")]
         #[answer(BAD_REQUEST, Sdks::All)]

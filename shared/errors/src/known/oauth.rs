@@ -5,7 +5,7 @@ macro_rules! oauth {
 
         /// The OAuth client id or secret is wrong.
         #[error("the client id or secret is wrong")]
-        #[hint("Check the client's id and secret. For the project itself, send its id and a `pck_` or `ssk_` key.")]
+        #[hint("Check the client's id and secret. For the project, send the project id and a `pck_` or `ssk_` key.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         InvalidOauthClientIdOrSecret { client_id: Option<String> },
 
@@ -61,7 +61,7 @@ macro_rules! oauth {
 
         /// The provider is set up incorrectly in the project's settings or at the provider.
         #[error("the provider {provider_id} is not set up correctly: {reason}")]
-        #[hint("Correct the settings and save them again, which tests them. If a sign-in failed, see the log.")]
+        #[hint("Correct the settings and save them again: saving tests them. For a failed sign-in, see the log.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         OauthProviderMisconfigured { provider_id: String, reason: String },
 
@@ -129,7 +129,7 @@ macro_rules! oauth {
 
         /// The user has the maximum number of provider accounts.
         #[error("a user can have at most {max} provider accounts: unlink one first")]
-        #[hint("Unlink one first.")]
+        #[hint("Ask the user to unlink an account that they no longer use.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         TooManyProviderAccounts { max: usize },
 
@@ -177,8 +177,8 @@ macro_rules! oauth {
         #[answer(BAD_REQUEST, Sdks::None)]
         AuthorizationRequestExpired,
 
-        /// The scope is not among those that the user has granted.
-        #[error("the scope is not among those that the user has granted")]
+        /// The request asks for a scope that the user has not granted.
+        #[error("the request asks for a scope that the user has not granted")]
         #[hint("Leave out `scope` to get all granted scopes, or start an authorization request for more.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         OauthScopeNotGranted,
@@ -190,7 +190,7 @@ macro_rules! oauth {
         OauthGrantInvalid,
 
         /// The OAuth client may not use this grant type.
-        #[error("OAuth clients cannot use this grant type; it is for the project's own keys")]
+        #[error("this grant type is only for the project's own keys, not for OAuth clients")]
         #[hint("Use `authorization_code` or `refresh_token`.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         OauthGrantTypeNotAllowed,

@@ -194,7 +194,7 @@ macro_rules! sign_in {
 
         /// The user has the maximum number of passkeys.
         #[error("a user can have at most {limit} passkeys: delete one first")]
-        #[hint("Delete one first.")]
+        #[hint("Ask the user to delete a passkey that they no longer use.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         TooManyPasskeys { limit: usize },
 

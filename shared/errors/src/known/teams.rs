@@ -28,7 +28,7 @@ macro_rules! teams {
         TooManyTeamMemberships { max: usize },
 
         /// The team owns projects, so it cannot be deleted, and its last member cannot leave it.
-        #[error("team {team_id} owns projects that nobody else could administer")]
+        #[error("team {team_id} owns projects, which nobody could administer after this change")]
         #[hint("First transfer the projects to another team, or delete them.")]
         #[answer(CONFLICT, Sdks::None)]
         TeamOwnsProjects { team_id: String },

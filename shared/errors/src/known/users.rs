@@ -69,7 +69,7 @@ macro_rules! users {
 
         /// The user has the maximum number of contact channels.
         #[error("a user can have at most {max} contact channels: delete one first")]
-        #[hint("Delete one first.")]
+        #[hint("Ask the user to delete a contact channel that they no longer use.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         TooManyContactChannels { max: usize },
 

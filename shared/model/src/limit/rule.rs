@@ -37,8 +37,8 @@ rules! {
     AnonymousSignUpNetwork = "anonymous-sign-up-network", AnonymousSignUp, 1200 in 600, "Anonymous users created from a network (IPv4 /24, IPv6 /48)";
     // Sign-ins with a password or passkey, second factors, reauthentications, set-ups of
     // authenticator apps and new sets of recovery codes, from an IP address.
-    SignIn = "sign-in", SignIn, 60 in 600, "Passwords, passkeys and second factors tried from an IP address";
-    SignInNetwork = "sign-in-network", SignIn, 480 in 600, "Passwords, passkeys and second factors tried from a network (IPv4 /24, IPv6 /48)";
+    SignIn = "sign-in", SignIn, 60 in 600, "Attempts with passwords, passkeys and second factors, from an IP address";
+    SignInNetwork = "sign-in-network", SignIn, 480 in 600, "Attempts with passwords, passkeys and second factors, from a network (IPv4 /24, IPv6 /48)";
     SignInUser = "sign-in-user", SignIn, 60 in 600, "Reauthentications and set-ups of second factors by a user";
     // Wrong passwords for an email address, wrong current passwords when a user changes the
     // password or reauthenticates, and wrong codes of a user's second factor; each of the three is
@@ -46,7 +46,7 @@ rules! {
     SignInFailures = "sign-in-failures", SignIn, 10 in 600, "Wrong passwords and wrong second factors for an account";
     SendCode = "send-code", SendCode, 30 in 600, "Emails with a code requested from an IP address";
     SendCodeNetwork = "send-code-network", SendCode, 120 in 600, "Emails with a code requested from a network (IPv4 /24, IPv6 /48), including by sign-ups";
-    SendCodeDomain = "send-code-domain", SendCode, 200 in 3600, "Emails caused by clients to unverified recipients at one domain; domains of mail providers are not counted";
+    SendCodeDomain = "send-code-domain", SendCode, 200 in 3600, "Emails to unverified recipients at one domain, caused by clients; domains of mail providers are not counted";
     SendCodeRecipient = "send-code-recipient", SendCode, 5 in 600, "Emails with a code to one recipient, requested by clients";
     SendCodeRecipientServer = "send-code-recipient-server", SendCode, 30 in 600, "Emails with a code, invitations and test emails to one recipient, requested by servers";
     SendCodeCaller = "send-code-caller", SendCode, 30 in 600, "Emails with a code requested by a user";
@@ -56,9 +56,9 @@ rules! {
     // Codes checked or redeemed, sign-ins completed with a provider, passkeys registered, and
     // sign-ins of command-line tools and devices started or completed, from an IP address; also
     // uses of one link in an email.
-    Code = "code", Code, 60 in 600, "Codes, links and OAuth callbacks used, and sign-ins of tools and devices started, from an IP address";
-    CodeNetwork = "code-network", Code, 480 in 600, "Codes, links and OAuth callbacks used, and sign-ins of tools and devices started, from a network (IPv4 /24, IPv6 /48)";
-    CodeUser = "code-user", Code, 60 in 600, "Codes and links that a user uses while signed in";
+    Code = "code", Code, 60 in 600, "Uses of codes, links and OAuth callbacks, and started sign-ins of tools and devices, from an IP address";
+    CodeNetwork = "code-network", Code, 480 in 600, "Uses of codes, links and OAuth callbacks, and started sign-ins of tools and devices, from a network (IPv4 /24, IPv6 /48)";
+    CodeUser = "code-user", Code, 60 in 600, "Uses of codes and links by a signed-in user";
     CodeServer = "code-server", Code, 600 in 60, "Codes checked or redeemed by the servers of a project";
     Token = "token", Token, 60 in 600, "Uses of a refresh token, an authorization code or a server key";
     TokenAddress = "token-address", Token, 6000 in 600, "Token requests and polls from an IP address";
@@ -75,8 +75,8 @@ rules! {
     AuthorizeNetwork = "authorize-network", Authorize, 480 in 600, "OAuth flows started from a network (IPv4 /24, IPv6 /48)";
     Challenge = "challenge", Challenge, 60 in 600, "Proof-of-work challenges requested from an IP address";
     // The rate above which an IP address is suspicious (see `crate::bot_challenge::rate`).
-    ChallengeUsualAddress = "challenge-usual-address", Challenge, 40 in 3600, "Sign-ups, emails with a code and OAuth flows from an IP address before it counts as suspicious";
-    ChallengeUsualNetwork = "challenge-usual-network", Challenge, 80 in 3600, "Sign-ups, emails with a code and OAuth flows from a network before it counts as suspicious";
+    ChallengeUsualAddress = "challenge-usual-address", Challenge, 40 in 3600, "Sign-ups, emails with a code and OAuth flows from an IP address before the address counts as suspicious";
+    ChallengeUsualNetwork = "challenge-usual-network", Challenge, 80 in 3600, "Sign-ups, emails with a code and OAuth flows from a network before the network counts as suspicious";
     // If this rule or the next one is off, all suspicious requests are refused while the challenge
     // cannot be loaded or checked.
     ChallengeUnavailableNetwork = "challenge-unavailable-network", Challenge, 3 in 3600, "Suspicious requests permitted from a network while challenges are unavailable";
@@ -85,17 +85,17 @@ rules! {
     TestEmail = "test-email", TestEmail, 20 in 600, "Test emails of a project";
     TestEmailAddress = "test-email-address", TestEmail, 20 in 600, "Test emails requested from an IP address";
     WebhookTest = "webhook-test", WebhookTest, 20 in 600, "Test events that an administrator sends to webhook endpoints";
-    WebhookReplay = "webhook-replay", WebhookReplay, 120 in 600, "Requests by an administrator that redeliver failed events";
+    WebhookReplay = "webhook-replay", WebhookReplay, 120 in 600, "Requests by an administrator to redeliver failed events";
     // Requests that lock someone out (`Limit::SecureAccount`), in one session, or from the IP
     // address of a client without a session.
-    SecureAccount = "secure-account", SecureAccount, 60 in 600, "Sign-outs, ended sessions, password changes, removed credentials, addresses and devices, and changed API keys in a session";
+    SecureAccount = "secure-account", SecureAccount, 60 in 600, "Requests that secure an account, in a session: sign-outs, ended sessions, password changes, removed credentials, addresses and devices, and changed API keys";
     SecureAccountAddress = "secure-account-address", SecureAccount, 600 in 600, "Sign-outs, password changes and other requests that secure an account, from an IP address, in all sessions";
     SecureAccountNetwork = "secure-account-network", SecureAccount, 2400 in 600, "Sign-outs, password changes and other requests that secure an account, from a network (IPv4 /24, IPv6 /48), in all sessions";
     // Writes by a user, or from the IP address of a client without a user, if no other rule counts
     // them.
     Write = "write", Write, 300 in 60, "Writes by a user that no other rule counts";
-    WriteAddress = "write-address", Write, 600 in 60, "Writes by users that no other rule counts, from an IP address; each 4 KB of a body counts once more";
-    WriteNetwork = "write-network", Write, 1200 in 60, "Writes by users that no other rule counts, from a network (IPv4 /24, IPv6 /48); each 4 KB of a body counts once more";
+    WriteAddress = "write-address", Write, 600 in 60, "Writes by users that no other rule counts, from an IP address; each 4 KB of a body counts as another write";
+    WriteNetwork = "write-network", Write, 1200 in 60, "Writes by users that no other rule counts, from a network (IPv4 /24, IPv6 /48); each 4 KB of a body counts as another write";
     WriteServer = "write-server", Write, 3000 in 60, "Writes with a server or admin key that no other rule counts, and previews of emails";
     Picture = "picture", Picture, 10 in 600, "Pictures that a user uploads with client access";
     PictureAddress = "picture-address", Picture, 30 in 600, "Pictures uploaded with client access from an IP address";
@@ -104,7 +104,7 @@ rules! {
     Read = "read", Read, 2400 in 600, "Reads by a client in a session, in units of 16 KB; smaller reads do not count";
     ReadAddress = "read-address", Read, 4800 in 600, "Reads by clients from an IP address, in units of 16 KB; smaller reads do not count";
     ReadNetwork = "read-network", Read, 19_200 in 600, "Reads by clients from a network (IPv4 /24, IPv6 /48), in units of 16 KB; smaller reads do not count";
-    Notice = "notice", Notice, 60 in 3600, "Notices to a mailbox at a verified address; one additional notice says that later ones are left out";
+    Notice = "notice", Notice, 60 in 3600, "Notices to a mailbox at a verified address; one more notice then says that later notices are not sent";
     // Counted by IP address: wrong keys; unknown projects, flows and links; reads without a session
     // of anything that does not exist; reports of exposed API keys; and checks of versions.
     Unproved = "unproved", Unproved, 120 in 600, "Wrong keys, unknown projects, reads of unknown ids without a session, and checks of versions, from an IP address";

@@ -82,7 +82,7 @@ pub fn next(
         Step::ChooseAccount => AuthorizationError::AccountSelectionRequired,
         Step::Consent => AuthorizationError::ConsentRequired,
     };
-    Err(Refusal::new(error, "the request contains prompt=none, but the user has to complete a step on a page"))
+    Err(Refusal::new(error, "prompt=none was sent, but the user must complete a step on a page"))
 }
 
 fn step(

@@ -101,7 +101,11 @@ impl OutboxEntry {
         }
         if self.is_too_large() {
             self.rendered = None;
-            self.stage = Stage::RenderError { started_at, at, message: format!("email, sources and variables exceed {MAX_BYTES} bytes") };
+            self.stage = Stage::RenderError {
+                started_at,
+                at,
+                message: format!("the email with its sources and variables is larger than {MAX_BYTES} bytes"),
+            };
         }
         Some(self.touched(now))
     }

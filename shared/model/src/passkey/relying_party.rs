@@ -14,7 +14,9 @@ use crate::project::{Project, ProjectConfig};
 
 /// The project does not trust the origin, or its host is an IP address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the page's origin is not trusted: add it to the project's domains (`config.domains`); if its host is an IP address, use a domain")]
+#[error(
+    "the page's origin is not trusted: add it to the project's domains (`config.domains`); if the page's host is an IP address, use a domain instead"
+)]
 pub struct OriginRefusal;
 
 impl Project {

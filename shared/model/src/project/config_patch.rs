@@ -287,7 +287,7 @@ fn check_domains(domains: Vec<DomainInput>) -> Result<Vec<TrustedDomain>, Settin
             invalid(
                 format!("config.domains[{index}].domain"),
                 format!(
-                    "must be http:// or https://, a host (* and ** are wildcards, {MAX_WILDCARDS} at most) and optionally a port, or a native app's URL whose scheme has a dot, as in com.example.app:/callback"
+                    "must be http:// or https:// with a host (which may contain the wildcards * and **, at most {MAX_WILDCARDS} of them) and an optional port, or a native app's URL whose scheme has a dot, as in com.example.app:/callback"
                 ),
             )
         })?;

@@ -36,7 +36,9 @@ impl ProjectConfig {
             }
         }
         if self.first_registrations.len() > MAX_RECORDED {
-            let message = format!("must not change the issuer or client of more than {MAX_RECORDED} providers over time");
+            let message = format!(
+                "must not change the issuer or client of another provider: a project can change them for at most {MAX_RECORDED} providers"
+            );
             return Err(invalid(path, message));
         }
         Ok(())

@@ -48,7 +48,7 @@ pub(crate) enum Refusal {
     Exceeded(#[from] BudgetRefusal),
     #[error("macros such as `map` and `exists` cannot be nested or chained")]
     Nested,
-    #[error("it is nested more than {MAX_DEPTH} levels deep")]
+    #[error("the expression is nested more than {MAX_DEPTH} levels deep")]
     Deep,
 }
 

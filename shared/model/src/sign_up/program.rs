@@ -201,7 +201,7 @@ impl CompiledCondition {
         match Value::resolve(&self.expression, context) {
             Ok(Value::Bool(true)) => Status::Matched,
             Ok(Value::Bool(false)) => Status::NotMatched,
-            Ok(_) => Status::Error("its value is not a boolean".to_owned()),
+            Ok(_) => Status::Error("the condition does not evaluate to a boolean".to_owned()),
             Err(error) => Status::Error(first_line(&error.to_string())),
         }
     }

@@ -67,7 +67,7 @@ fn a_sign_in_method_must_be_enabled_and_usable() {
         for channel in &mut user.channels {
             channel.used_for_auth = false;
         }
-        assert!(!user.has_way_to_sign_in(&config), "{way}, but no address that signs in");
+        assert!(!user.has_way_to_sign_in(&config), "{way}, but no address that can be used to sign in");
     }
     let mut with_account = user();
     with_account.provider_accounts.push(account("1"));

@@ -46,7 +46,7 @@ pub fn checked(headers: BTreeMap<String, String>) -> Result<BTreeMap<String, Str
     }
     for (name, value) in &lower {
         if !is_name(name) {
-            return Err(format!("must have names of 1 to {MAX_NAME} letters, digits and dashes, unlike {name:?}"));
+            return Err(format!("must have names of 1 to {MAX_NAME} letters, digits and dashes, but {name:?} is not such a name"));
         }
         if RESERVED.contains(&name.as_str()) || RESERVED_PREFIXES.iter().any(|prefix| name.starts_with(prefix)) {
             return Err(format!("must not contain the reserved header {name}"));

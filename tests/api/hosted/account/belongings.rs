@@ -60,7 +60,7 @@ async fn addresses_are_added_verified_changed_and_deleted() {
     browser.press(&format!("emails.delete:{}", id(&added)), "The address is deleted.").await;
     assert_eq!(items(&app, &ada, CHANNELS).await.len(), 1);
 
-    browser.refused(&[("action", "emails.add"), ("email", "ada@example.com")], "You have this address already.").await;
+    browser.refused(&[("action", "emails.add"), ("email", "ada@example.com")], "You already have this address.").await;
     let refused = browser.refused(&[("action", "emails.add"), ("email", "nonsense")], "Enter an email address").await;
     assert_has(refused.text(), "value=\"nonsense\"");
 }

@@ -66,7 +66,7 @@ async fn things_of_others_are_not_found() {
     app.add_passkey(&ada, 1).await;
     let mut browser = Browser::of(&app, &eve);
     let session = items(&app, &ada, SESSIONS).await;
-    browser.refused(&[("action", &format!("sessions.end:{}", id(&session[0])))], "This session has ended already.").await;
+    browser.refused(&[("action", &format!("sessions.end:{}", id(&session[0])))], "This session has already ended.").await;
     let channel = items(&app, &ada, "/api/v1/contact-channels?user_id=me").await;
     for verb in ["delete", "make-primary", "send", "sign-in-off"] {
         let action = format!("emails.{verb}:{}", id(&channel[0]));

@@ -27,7 +27,7 @@ const PAGE: usize = 500;
 
 #[derive(Subcommand)]
 pub(super) enum Command {
-    /// List what happened to a project of a deployment and its accounts, newest first
+    /// List what happened to a project of a deployment and to its accounts, newest first
     List(api::List),
     /// Write a project's entries to standard output, newest first, one JSON object per line
     Export {
@@ -52,8 +52,8 @@ pub(super) enum Command {
         /// earlier state
         #[arg(long, value_name = "NUMBER:DIGEST", requires = "project")]
         expect: Option<String>,
-        /// Another such link. This link and earlier ones are accepted even if late, because you
-        /// have checked their entries
+        /// Another link that the trail must contain. This link and earlier links are accepted even
+        /// if late, because you have checked their entries
         #[arg(long, value_name = "NUMBER:DIGEST", requires = "project")]
         accept_late: Option<String>,
     },
@@ -67,7 +67,7 @@ impl Command {
                 if let Some(session) = Session::chosen(target).await? {
                     return api::export(session, project.as_deref(), from, until).await;
                 }
-                let project = project.context("which project? Name it with --project ID")?;
+                let project = project.context("no project is named: add --project ID")?;
                 export(&Tools::open(target).await?, &project_id(&project)?, from, until).await
             }
             Self::Verify { project, expect, accept_late } => {

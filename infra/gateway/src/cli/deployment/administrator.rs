@@ -132,7 +132,7 @@ impl Administrator {
             let (items, next) = self.page(path, query, limit - found.len(), cursor.as_deref()).await?;
             found.extend(items);
             match next {
-                Some(_) if found.len() >= limit => eprintln!("there are more: try --limit {}", limit.saturating_mul(2)),
+                Some(_) if found.len() >= limit => eprintln!("there are more items: try --limit {}", limit.saturating_mul(2)),
                 Some(_) => {
                     cursor = next;
                     continue;

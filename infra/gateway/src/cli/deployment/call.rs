@@ -20,8 +20,8 @@ pub(crate) struct Call {
     method: String,
     /// Path below `/api/v1`, such as `/users?limit=10`
     path: String,
-    /// Act as an administrator of this project, which must belong to one of your teams. Default: as
-    /// yourself in `internal`, or, if you have not signed in, as an administrator of the data
+    /// Act as an administrator of this project, which must belong to one of your teams. By default,
+    /// act as yourself in `internal` or, if you have not signed in, as an administrator of the data
     /// folder's project
     #[arg(long, value_name = "ID")]
     project: Option<String>,

@@ -59,7 +59,7 @@ impl Output {
         let mut lines = Vec::new();
         differences("", before, after, &mut lines);
         if lines.is_empty() {
-            say!("nothing changed: the fields already have these values");
+            say!("nothing has changed: the fields already have these values");
         }
         for line in lines {
             say!("{}", plain(&line));

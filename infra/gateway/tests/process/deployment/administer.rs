@@ -81,7 +81,7 @@ async fn an_owner_creates_changes_and_deletes_projects() {
     let changed = world.says(&["project", "set", &id, "display_name=Papers", "config.sign_up_enabled=false"]);
     assert_eq!(changed, "config.sign_up_enabled: true → false\ndisplay_name: \"Notes\" → \"Papers\"\n");
     let again = world.says(&["project", "set", &id, "display_name=Papers"]);
-    assert_eq!(again, "nothing changed: the fields already have these values\n");
+    assert_eq!(again, "nothing has changed: the fields already have these values\n");
     let set = world.json(&["project", "set", &id, "display_name=Papers", "--json"]);
     assert_eq!((&set["display_name"], &set["config"]["sign_up_enabled"]), (&json!("Papers"), &json!(false)));
     assert_eq!(world.json(&["project", "show", &id]), set);
