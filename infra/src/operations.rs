@@ -1,4 +1,5 @@
-//! The list of all operations.
+//! The operations of the service, each with its route and description, as the tools of this crate
+//! read them.
 
 use api::http::{Interface, Register, Route, Signature};
 use axum::handler::Handler;

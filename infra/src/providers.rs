@@ -8,11 +8,12 @@ const HEAD: &str = "\
 # Providers
 
 Written by `cargo run -p infra -- render` from the catalog of providers. Providers differ from the
-standards and from each other. This page says how, and why.
+standards and from each other. This page lists these differences and the reasons for them.
 
 Every flow requests the scopes of a sign-in. A flow that links an account, or requests additional
 scopes (`provider_scope`), also requests a refresh token, because the app will call the provider's
-API later. The column *plus* shows how. Only such a flow can make a provider ask again for consent.
+API later. The column *plus* shows how the refresh token is requested. Only such a flow can make a
+provider ask again for consent.
 
 ## Providers
 
@@ -34,10 +35,10 @@ the issuer has one, shows whether a token is still accepted.
 const ENDING: &str = "
 ## Scopes
 
-A token covers a scope if the scope was granted, under any of its names, or if a granted scope
-includes it. `offline_access` never counts as missing: it permits nothing by itself, and issuers do
-not report it. An empty list of granted scopes, such as GitHub Apps report, stands for the requested
-scopes.
+A token covers a scope if this scope was granted, under any of its names, or if it is included in a
+granted scope. `offline_access` never counts as missing: it permits nothing by itself, and issuers
+do not report it. If the list of granted scopes is empty, as with GitHub Apps, all requested scopes
+count as granted.
 
 | provider | includes | names |
 |---|---|---|
@@ -49,8 +50,8 @@ const ISSUERS: &str = "
 Signatures of ID tokens are always verified: with the issuer's keys (RS256, RS384, RS512, PS256,
 PS384, PS512, ES256, ES384, ES512, EdDSA), or with the client secret (HS256, HS384, HS512) if the
 discovery document lists the algorithm. If none of the known keys verifies a token, the keys are
-read again, at most every 30 seconds. So a new key works with a new id, with the id of an old key,
-or without an id.
+read again, at most every 30 seconds. So tokens signed with a new key are accepted if the key has a
+new id, the id of an old key, or no id.
 
 Gatelet accepts these variants, as OpenID Connect permits them:
 

@@ -9,26 +9,27 @@ use crate::operation::Operation;
 const HEAD: &str = "\
 # Quotas
 
-Written by `cargo run -p infra -- render`. Everything that a client can create, and that is kept
-until somebody removes it, has a maximum per owner. Beyond the maximum, requests are refused with
-the error in the table, even if many requests arrive at the same time. The error's `details` contain
-the maximum. Requests with server or admin access can create teams, memberships and invitations
-without a maximum. Everything else is part of its owner's item, which every request reads, so the
-maximum applies to servers as well. Sets of API keys, which only administrators can create, have a
-maximum because their list is not paginated.
+Written by `cargo run -p infra -- render`. There is a maximum per owner for everything that a client
+can create and that is kept until somebody removes it. Requests that would exceed the maximum are
+refused with the error in the table, even if many requests arrive at the same time. The error's
+`details` contain the maximum. Requests with server or admin access can create teams, memberships
+and invitations without a maximum. Everything else is stored in the owner's item, which every
+request reads, so the maximum applies to servers as well. Sets of API keys, which only
+administrators can create, have a maximum because their list is not paginated.
 
 For anonymous users, the operations in the table respond with 401
 `ANONYMOUS_AUTHENTICATION_NOT_ALLOWED`, unless the project's `config.anonymous_creation_enabled` is
-`true`. Anonymous users can never invite anybody, create a team's keys or upload pictures. A user
-has only one picture, but a picture can be large. A personal team that the project gives its users
-(`create_team_on_sign_up`) does not count.
+`true`. Anonymous users can never invite anybody, create a team's keys or upload pictures. Pictures
+are refused because they can be large, although a user has only one picture. The personal team that
+a user gets with `create_team_on_sign_up` does not count.
 
 `config.max_teams_per_user` sets the maximum number of teams, from 0 to 200.
 
 Sessions have no maximum. Otherwise, a new sign-in would sign out a device, and whoever knows a
-password could end the owner's sessions. A session expires, and starting it needs a proof, whose
-attempts are [limited](../security/sign-in.md). Lists of sessions are paginated, and a request never
-reads all sessions of a user: one write of the user's item ends all of them.
+password could end the owner's sessions. Sessions expire, and starting a session requires a proof.
+Attempts at a proof are [limited](../security/sign-in.md). Lists of sessions are paginated, and a
+request never reads all sessions of a user: all of them can be ended with a single write of the
+user's item.
 
 | owner | at most | refused with | how to make room | created by |
 |---|---|---|---|---|

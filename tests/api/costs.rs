@@ -53,11 +53,11 @@ const HEAD: &str = "\
 Written by `UPDATE_EXPECT=1 cargo test -p tests --test api costs`, which sends the event of each
 operation and adds up the units that the engine consumes. The test fails when a figure changes. The
 column *round trips* counts sequential calls to the table, and *calls* counts all calls. The figures
-are for a process that has already served a request with the same project and key. In a process's
-first such request, counting for rate limits waits until project and key are verified, which takes
-one more round trip. A read unit is 4 KB read with strong consistency or 8 KB with eventual
-consistency. A write unit is 1 KB written. A transaction takes twice as many write units, and an
-index takes one more for each item in it.
+are for a process that has already served a request with the same project and key. When a process
+serves the first such request, it counts the request for rate limits only after project and key are
+verified. This takes one more round trip. A read unit is 4 KB read with strong consistency or 8 KB
+with eventual consistency. A write unit is 1 KB written. In a transaction, a write takes twice as
+many units. If an item is in an index, writing it takes one more unit.
 
 Prices are in dollars for a million calls in us-east-1, on demand: $0.125 for a million read units
 and $0.625 for a million write units. *With requests* adds $1.00 for the HTTP API and $0.20 for

@@ -106,22 +106,22 @@ limit, a default or a cost changes.
 
 ## The most expensive requests
 
-An attacker can sign up any number of users, so every operation for users counts.
+An attacker can sign up any number of users, so every operation that users can call matters.
 `infra/dearest-requests.md` lists the cost of each operation that a client can call, with the
 longest values that its fields accept. The next table shows the daily costs of the most expensive
 operations, at `ThrottleRate` requests a second:
 
 {{dearest}}
 
-- *counts*: a write counts once more for each 4 KB of its body. A picture counts as one write of its
-  length, and as a picture. A refused write counts as much, because it is counted while its sender
-  is verified, before its body is checked. So large bodies count even if they are refused.
-- *the longest page* is the most expensive read. The request reads at most 3 MB (730 units), however
-  little of that it shows. The page's 1 MB costs $90 a million to transfer, at $0.09 a GB. The page
-  counts as {{weight}} reads of 16 KB. Each process counts separately, so the figures assume as many
-  processes as serve such pages at the same time, at {{milliseconds}} ms each. Only the throttle limits requests
-  that read less than 16 KB. Such requests cost at most {{small}} a day, including their transfer. Only a
-  lower `ThrottleRate` stops an attacker with 10,000 addresses.
+- *counts*: a write counts once more for each 4 KB of its body. A picture counts as a write of the
+  same length, and also as a picture. A write that is refused counts just as much, because it is
+  counted while the caller is verified, before the body is checked.
+- *the longest page* is the most expensive read. The request reads at most 3 MB (730 units), even if
+  it shows only a small part of them. The page's 1 MB costs $90 a million to transfer, at $0.09 a
+  GB. The page counts as {{weight}} reads of 16 KB. Each process counts separately, so the figures assume
+  the number of processes that serve such pages at the same time, at {{milliseconds}} ms each. Only the throttle
+  limits requests that read less than 16 KB. Such requests cost at most {{small}} a day, including their
+  transfer. Only a lower `ThrottleRate` stops an attacker with 10,000 addresses.
 - *cost* = requests within the limits × (table + API request + 5 ms of Lambda) + rejected requests ×
   (API request + six read units + 5 ms of Lambda).
 
@@ -131,7 +131,7 @@ first two attacks.
 
 ## Emails of servers
 
-The gate of emails (`shared/flows/src/email/gate.rs`) counts the recipient of each code and notice.
+The email gate (`shared/flows/src/email/gate.rs`) counts each code and notice against its recipient.
 Emails that a server sends to the project's users are not counted: counting each would cost another
 write, and a project that imports users may write to thousands of unverified addresses at one
 company at once. The project's quota limits the number of such emails, to 200 an hour for a new
@@ -142,29 +142,29 @@ everyone who signs up at `internal`, close sign-up and create the projects yours
 ## Public content
 
 All public content is in one partition of the table, which DynamoDB serves with 3,000 read units a
-second. If an attacker uses up these units, the content fails for everybody without a cached
-response. Users and their data are in other partitions. The units that a response reads
+second. If an attacker uses up these units, requests for content fail unless the response is cached.
+Users and their data are in other partitions. The units that a response reads
 (`infra/content-costs.md`) depend on the number of posts: up to 865 units at 10,000 posts.
 
 - **A distribution answers repeated requests.** Its cache key consists of the path and, of the
-  query, only `page` for `/blog` and `offset` for `/api/v1/blog-posts`. A request with a number in a
-  different form than in the links (`page=02`, `offset=x`, a parameter that appears twice) is
-  redirected without a read. A page or list after the last post reads no posts. Only an `offset`
-  that is a multiple of 100 returns a long list. Lists from other offsets end at the next multiple
-  of 100. So each long response is read a few times a minute for each of CloudFront's caches,
-  however many requests there are.
+  query, only `page` for `/blog` and `offset` for `/api/v1/blog-posts`. If a request contains a
+  number in a form that links do not use (`page=02`, `offset=x`, a parameter that appears twice), it
+  is redirected without a read. For a page or list after the last post, no posts are read. Only an
+  `offset` that is a multiple of 100 returns a long list. Lists from other offsets end at the next
+  multiple of 100. So each long response is read a few times a minute for each of CloudFront's
+  caches, no matter how many requests there are.
 - **Not cached**: `POST /mcp` and `POST /a2a`. After a publication, each process reads all content
-  once (865 units at 10,000 posts) and builds an index for searches. After that, a search, and each
-  of the resources `index.md` and `llms.txt`, reads only which publication is current (3 units). A
-  query also compares at most 16 words with each distinct word of the content. The tool
-  `list_blog_posts` reads up to 30 units. Like the two resources, it shows at most 200 posts, in
-  some 140 KB. API Gateway lets through 100 requests a second for each operation
+  once (865 units at 10,000 posts) and builds an index for searches. After that, a search or a
+  request for one of the resources `index.md` and `llms.txt` reads only which publication is current
+  (3 units). A search also compares at most 16 words with each distinct word of the content. The
+  tool `list_blog_posts` reads up to 30 units. Like the two resources, the tool shows at most 200
+  posts, in some 140 KB. API Gateway accepts 100 requests a second for each operation
   (`CostlyThrottleRate`). Transferring the responses costs $110 a day, or more if a post is longer.
-  Lower the rate if readers matter more than agents. The web ACL (`firewall.yaml`) rejects a single
-  address.
-- **Also not cached**: responses for made-up paths, such as `/blog/nothing-1`, at a few units each,
-  and all content in a deployment without a distribution. API Gateway's `ThrottleRate` limits all
-  these requests.
+  If readers are more important to you than agents, lower this rate. The web ACL (`firewall.yaml`)
+  rejects a single address.
+- **Also not cached**: responses for made-up paths, such as `/blog/nothing-1`, which take a few
+  units each, and all content in a deployment without a distribution. API Gateway's `ThrottleRate`
+  limits all these requests.
 ";
 
 /// The value of a column in the row of an operation in the cost table.

@@ -1,7 +1,7 @@
-//! A model of three things: everything that can be used only once (codes and links from emails,
+//! A model of four things: everything that can be used only once (codes and links from emails,
 //! invitations, second factors, authorization codes, first proofs of an address), sessions with
-//! their refresh tokens, and claims of addresses. The model is checked for every order in which
-//! three clients can call the table.
+//! their refresh tokens, claims of addresses, and the grants of OAuth clients. The model is checked
+//! for every order in which three clients can call the table.
 //!
 //! The model has the same transitions as the code. A request runs through the router, the handlers,
 //! the rules and the store of the service, including retries. The model picks the call to execute

@@ -26,8 +26,8 @@ Written by `UPDATE_EXPECT=1 cargo test -p tests --test scale`, which replays 100
 (20 accounts of one project, each from its own address) and records every key that the sign-ins use.
 For each kind of key, the table shows how many items one sign-in reads and writes, and the share of
 the hottest key. The last columns show how many items a second are read or written under the hottest
-key at 100, 10,000 and 1,000,000 sign-ins a minute, if all accounts are equally busy. A rate beyond
-the limit of a partition (3,000 reads, 1,000 writes a second) is **bold**.
+key at 100, 10,000 and 1,000,000 sign-ins a minute, if all accounts are equally busy. Rates beyond
+the limit of a partition (3,000 reads or 1,000 writes a second) are **bold**.
 
 | keys | access | items a sign-in | share of the hottest key | 100/min | 10,000/min | 1,000,000/min |
 |---|---|---|---|---|---|---|

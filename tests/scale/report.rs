@@ -13,10 +13,10 @@ const HEAD: &str = "\
 # A simulated day
 
 Written by `UPDATE_EXPECT=1 cargo test -p tests --test scale`, which records the calls that each
-kind of request makes to the table, and replays these calls for a population. The simulation makes
-no assumptions about keys. The recorded calls of the real operations show the keys that a request
-uses, the keys that all users of a project share, the units that a request takes in the table and in
-each index, and the lifetimes of items.
+kind of request makes to the table, and replays these calls for a population. The simulation does
+not make assumptions about keys. The recorded calls of the real operations show which keys a request
+uses, which keys all users of a project share, how many units a request takes in the table and in
+each index, and how long items exist.
 
 The population consists of a million users in 100 projects, whose sizes follow Zipf's law (the
 largest has a fifth of all users). Users make one visit a day on average, up to 500 for the busiest
@@ -25,13 +25,14 @@ load.
 
 Partitions behave as AWS documents them. Each has 3,000 read and 1,000 write units a second and 10
 GB. A new table and each new index have four partitions, or 64 (set with warm throughput) for a
-hundred times the load. Unused capacity of up to 300 seconds serves bursts. A partition that has
-been above 80 % of its limit for five minutes is split into two, each with half of the load. The
-figure of 80 % is an assumption: AWS does not publish the actual rule. A split does not help a
-single item, nor a partition key to which items are only appended in order.
+hundred times the load. Unused capacity from up to 300 seconds can be used for bursts. A partition
+that has been above 80 % of its limit for five minutes is split into two, each with half of the
+load. The figure of 80 % is an assumption: AWS does not publish the actual rule. Splitting does not
+help if the load is on a single item, or on a partition key to which items are only appended in
+order.
 
 Figures *with a cache* assume that each instance of a function keeps project and key for two
-seconds. There are twice as many instances as the load keeps busy.
+seconds. The number of instances is assumed to be twice the number that the load keeps busy.
 ";
 
 /// A load of a single project: its name, and the rates that reach limits without and with a cache.
@@ -132,8 +133,8 @@ fn heat(text: &mut String, days: &[Day; 3]) {
         "
 ## The hottest partition and the hottest key
 
-The first table shows which share of a partition's limit the hottest partition and the hottest key
-had to serve at the worst moment. A key is an item, or a partition key whose items are appended in
+The first table shows the load of the hottest partition and the hottest key at the worst moment, as
+a share of a partition's limit. A key is an item, or a partition key whose items are appended in
 order. The second table shows how many accesses were throttled.
 
 | day | place | partitions at its end | splits | hottest partition | mostly for | hottest key | |
@@ -196,7 +197,7 @@ fn walls_of_one_project(text: &mut String, scenarios: &[Scenario; 3]) {
 ## The limits of one project
 
 The table shows at how many requests a minute a project reaches the limit of a partition. In this
-simulation, the load is steady for two hours, at the end of which nothing may be throttled.
+simulation, the load is steady for two hours, and at the end nothing may be throttled.
 
 | load | first limit, simulated | what is hottest | with a cache | what is hottest |
 |---|---|---|---|---|
@@ -207,10 +208,10 @@ simulation, the load is steady for two hours, at the end of which nothing may be
     }
     text.push_str(
         "
-The next table lists the keys that a project's requests share, by the load at which each key reaches
-the limit. *In one partition* is the load while all items of a partition key are still in one
-partition. *Divided* is the load after each item has its own partition, or a dash if the items can
-be divided further and further.
+The next table lists the keys that a project's requests share, in the order of the load at which
+each key reaches the limit. *In one partition* is the load while all items of a partition key are
+still in one partition. *Divided* is the load once each item has its own partition, or a dash if
+there is no end to dividing the items.
 
 | load | keys | in one partition | divided | in one partition, with a cache | divided, with a cache |
 |---|---|---|---|---|---|
@@ -233,8 +234,8 @@ fn lists(text: &mut String, lists: &[List]) {
 
 The table shows the cost of the most expensive of the first five pages of a hundred entries,
 including authentication. The test fails if the longer list takes more than two additional calls, or
-reads more than one and a half times as many entries. Every query has a limit, so a page of a list
-with a million entries costs about the same.
+reads more than one and a half times as many entries. Every query limits the number of items that it
+reads, so a page of a list with a million entries costs about the same.
 
 | list | entries | calls | entries read at most | read units |
 |---|---|---|---|---|

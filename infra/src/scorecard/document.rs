@@ -11,8 +11,8 @@ const HEAD: &str = "\
 This page shows how Gatelet meets the requirements of three standards, with one row for each
 requirement. A row is *met* only if it names a test that would fail otherwise, and a contract test
 verifies that the named test exists. For *not applicable* and *not met*, the last column gives the
-reason, and the setting if a project can change the status. Summaries are the project's own: the
-standards define the requirements.
+reason, and the setting if a project can change the status. The summaries are in this project's own
+words: only the texts of the standards define the requirements.
 
 `cargo run -p infra -- render` writes this page from the files in `infra/security/`. Background:
 [how users sign in](sign-in.md), [sessions and tokens](sessions.md), [decisions](decisions.md).

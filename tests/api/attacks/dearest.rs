@@ -33,9 +33,10 @@ const HEAD: &str = "\
 
 Written by `UPDATE_EXPECT=1 cargo test -p tests --test api dearest`, which calls all operations for
 clients, with the longest values that the fields accept, and adds up the units that the engine
-consumes. The test repeats the calls for a user whose stored values are as long, and who has as many
-teams as a user can create. *Table* is the price in dollars of a million requests in the table,
-without the price of the requests themselves. The test fails when a figure changes.
+consumes. The test repeats the calls for a user whose stored values are also as long as possible,
+and who has as many teams as a user can create. *Table* is the price in dollars of a million
+requests in the table, without the price of the requests themselves. The test fails when a figure
+changes.
 
 | operation | limit | body, bytes | uploads | read units | write units | table, $ |
 |---|---|---|---|---|---|---|

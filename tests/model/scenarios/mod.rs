@@ -134,7 +134,9 @@ scenes! {
     clients::a_code_of_a_client_gives_tokens_once_and_its_reuse_ends_them,
     clients::tabs_that_refresh_at_once_share_a_successor,
     clients::an_outdated_token_of_a_client_ends_the_grant,
-    clients::decisions_at_once_leave_at_most_one_grant,
+    clients::first_decisions_at_once_are_both_remembered,
+    clients::later_decisions_at_once_are_both_remembered,
+    clients::an_ended_grant_does_not_come_back,
 }
 
 /// A client whose only task redeems an item.

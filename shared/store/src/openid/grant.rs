@@ -23,7 +23,10 @@ pub fn replace(project: &ProjectId, user: UserId, before: Option<&OauthGrant>, g
         .tells([Event::GrantGiven])
         .targets([Target::new(TargetKind::OauthClient, grant.client_id)]);
     Ok(match before {
-        Some(before) => write.on("d.serial = :serial").value(":serial", string(before.serial.to_string())),
+        Some(before) => write
+            .on("d.serial = :serial AND d.scopes = :scopes")
+            .value(":serial", string(before.serial.to_string()))
+            .entity(":scopes", &before.scopes)?,
         None => write.on("attribute_not_exists(pk)"),
     })
 }
