@@ -134,7 +134,7 @@ fn the_sessions_page_matches_the_constants_of_the_code() {
     assert_says(&page, "| 0 (off) | `reauthentication_max_age_seconds` |");
     assert_says(&page, &format!("{} at most", MAX_LIFE.as_hours() / 24));
     // Tests do not set the environment variable, so this is its default.
-    assert_says(&page, &format!("lives for {} seconds", access_token_life().unwrap().as_secs()));
+    assert_says(&page, &format!("valid for {} seconds", access_token_life().unwrap().as_secs()));
 }
 
 #[test]

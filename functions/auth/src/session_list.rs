@@ -83,7 +83,7 @@ pub async fn handle(
     let (now, settings) = (app.clock.now(), &access.project.config.sessions);
     let shown = |session: &Session| session.is_live(&user, settings, now) && (access.level == Level::Admin || !session.is_impersonation);
     let mut page = app.store.sessions(project, user_id, start, limit, shown).await?;
-    // Sessions of OAuth clients end with their client and with their grant, which are separate items.
+    // Sessions of OAuth clients end with the client and with the grant, which are separate items.
     let of_clients: HashSet<Key> =
         page.sessions.iter().filter_map(|session| Some(client_key(project, session.client.as_ref()?.id))).collect();
     if !of_clients.is_empty() {

@@ -58,9 +58,10 @@ fn style_digest() -> String {
     STANDARD.encode(digest(&SHA256, templates::style().as_bytes()))
 }
 
-/// The origin of a URL as a source of the policy. `None` if the URL has no origin, such as a `data:`
-/// URL, which the policy always permits for images. Also `None` if the host contains a character
-/// such as `;`, which would begin another directive. WHATWG URL (§3.2) permits such characters.
+/// The origin of a URL as a source of the policy. `None` if the URL has no origin: a `data:` URL,
+/// which the policy always permits for images, has none. Also `None` if the host contains a
+/// character such as `;`, which would begin another directive. WHATWG URL (§3.2) permits such
+/// characters.
 pub(crate) fn origin(url: &str) -> Option<String> {
     let origin = Url::parse(url).ok()?.origin();
     let text = origin.is_tuple().then(|| origin.ascii_serialization())?;

@@ -53,8 +53,8 @@ macro_rules! keys {
         #[answer(BAD_REQUEST, Sdks::All)]
         WrongApiKeyType { expected_type: &'static str, actual_type: &'static str },
 
-        /// The API key is meant to be public, so a report that it was found in public does not revoke
-        /// it.
+        /// The API key is meant to be public, so a report that it was found in public does not
+        /// revoke it.
         #[error("the API key was not revoked, because it is meant to be public")]
         #[hint("Report secret keys only; they begin with `sk_`.")]
         #[answer(BAD_REQUEST, Sdks::All)]
