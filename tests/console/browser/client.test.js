@@ -120,7 +120,7 @@ test("each group of settings is saved, and sends only what has changed", async (
   await page.getByLabel("Access tokens end after").fill("300");
   await page.getByText("= 5 minutes").waitFor();
   await page.getByLabel("The app may leave out PKCE").check();
-  await page.getByText("nothing protects users if a code is stolen").waitFor();
+  await page.getByText("anybody who steals a code on its way to the app").waitFor();
   assert.deepEqual(await sent(page), { access_token_seconds: 300, pkce_optional: true });
 
   await show("Access");
