@@ -23,6 +23,9 @@ CHECKS = [
     "not_a_server_error", "status_code_conformance", "content_type_conformance", "response_headers_conformance", "response_schema_conformance",
     "negative_data_rejection", "unsupported_method", "allow_header_conformance", "ensure_resource_availability", "use_after_free",
 ]
+# The statuses that refuse invalid data. A change that names an outdated version in `If-Match` is
+# refused with 412 before its values are checked.
+REFUSALS = ["400", "401", "403", "404", "405", "406", "409", "412", "415", "422", "428", "429", "5xx"]
 # JSON-RPC over HTTP reports errors in the body of a response with status 200.
 RPC, RPC_CHECKS = "/a2a", [check for check in CHECKS if check != "negative_data_rejection"]
 # Operations that delete users are tested last and separately, because other requests need these
@@ -94,6 +97,7 @@ def configuration(known):
     """Schemathesis's configuration: half of the values of the parameters in `KNOWN_AT` are known
     ones, the others arbitrary."""
     lines = [f"[dictionaries.{name}]\nvalues = {json.dumps(values)}" for name, values in known.items()]
+    lines += ["[checks]", f"negative_data_rejection.expected-statuses = {json.dumps(REFUSALS)}"]
     lines += ["[parameters]"]
     lines += [f'"{place}" = {{ dictionary = "{name}", probability = 0.5 }}' for place, name in KNOWN_AT.items()]
     return "\n".join(lines)

@@ -136,7 +136,7 @@ async fn invite(caller: &Caller, team: &str, email: &str) -> Answer {
     caller.post(INVITE, json!({ "team_id": team, "email": email, "callback_url": CALLBACK })).await
 }
 
-/// Creates a team of the caller's user.
+/// Creates a team as the caller, and returns the team's id.
 async fn team_of(caller: &Caller) -> String {
     let made = caller.post("/api/v1/teams", json!({ "display_name": "Engines" })).await;
     assert_eq!(made.status(), 201, "{}", made.text());

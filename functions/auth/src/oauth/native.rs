@@ -1,6 +1,6 @@
-//! Signs in with a provider account that an app presents, without a redirect. The sign-in is
-//! written in one transaction. If the transaction fails, nothing is left behind, and the ID token
-//! can still be used.
+//! Signs a user in with a provider's ID token that the app sends, without a redirect. The sign-in
+//! is written in one transaction. If the transaction fails, nothing is left behind, and the ID
+//! token can still be used.
 
 use api::product::{Access, Client};
 use errors::{Error, KnownError};

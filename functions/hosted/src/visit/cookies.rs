@@ -54,8 +54,8 @@ impl Cookies {
         self.find(&self.name(cookie.name()))
     }
 
-    /// The cookie of a flow that leaves the pages and comes back. The state of the flow identifies
-    /// the cookie.
+    /// The value of the cookie for a flow that redirects to another site and returns. The state of
+    /// the flow identifies the cookie.
     pub(crate) fn flow(&self, state: &str) -> Option<&str> {
         self.find(&self.name(&flow_name(state)))
     }

@@ -29,7 +29,7 @@ use crate::metrics::{KEPT_DAYS, day_position, later};
 use crate::table::{BATCH, Error, Item, Key, Store, Write, integer, number, string};
 use crate::{keys, optimistic, table};
 
-/// The number of items that share the activities of a day.
+/// The number of items over which the counters of a day are spread.
 pub const SHARDS: u8 = 8;
 /// The maximum number of users counted in one transaction; up to three items are read for each.
 const AT_ONCE: usize = BATCH / 3;
