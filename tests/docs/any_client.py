@@ -22,7 +22,7 @@ VERIFIER, CHALLENGE = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk", "E9Melhoa2O
 # Errors on the page, and what in an authorization request causes each.
 ERRORS = {
     "redirect_uri is not one of the client's redirect URIs": {"redirect_uri": "https://localhost:8080/login/oauth2/code/gatelet"},
-    "client_id names no client of this project": {"client_id": "5a1d3e0c-0000-4000-8000-000000000000"},
+    "client_id is not the id of a client of this project": {"client_id": "5a1d3e0c-0000-4000-8000-000000000000"},
     "code_challenge is missing: PKCE is required": {"code_challenge": "", "code_challenge_method": ""},
 }
 

@@ -136,7 +136,7 @@ fn has_required_field(schema: &RefOr<Schema>) -> bool {
         RefOr::Ref(_) => true,
         RefOr::T(Schema::OneOf(choice)) => choice.items.iter().all(has_required_field),
         RefOr::T(Schema::AnyOf(choice)) => choice.items.iter().all(has_required_field),
-        schema => objects(schema).iter().any(|object| !object.required.is_empty()),
+        schema @ RefOr::T(_) => objects(schema).iter().any(|object| !object.required.is_empty()),
     }
 }
 
