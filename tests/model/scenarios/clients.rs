@@ -151,8 +151,6 @@ fn grants(state: &State) -> usize {
     state.table.count("U#", "GRANT#")
 }
 
-/// Whether a client's session works: it has not ended, and the grant that it rests on exists.
-
 fn status(model: &Exploration, state: &State, client: usize) -> Option<u16> {
     answers(model, state).nth(client).flatten()
 }
