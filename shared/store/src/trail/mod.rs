@@ -9,7 +9,7 @@
 //! An entry about a change is written in the transaction of the change, which costs 2 more units
 //! for each KB and, if the entry is about an account, 1 for each KB in the index. A session or code
 //! that the change writes in any case may carry the entry instead ([`carried`]). Failures and
-//! rejected sign-ups are counted in separate writes. A project has [`SHARDS`] partitions per day
+//! rejected sign-ups are counted in separate writes. A project has `SHARDS` partitions per day
 //! (UTC), so that days can be read in order and the deletion of a project knows its partitions. The
 //! id of an entry decides which partition it is in; a partition can take about 500 entries per
 //! second.
