@@ -26,6 +26,7 @@ use wire::id::{ProjectId, TeamId, UserId};
 
 use crate::keys::team_key as item_of_team;
 use crate::metrics::{KEPT_DAYS, day_position, later};
+use crate::table::sharded::shard_of;
 use crate::table::{BATCH, Error, Item, Key, Store, Write, integer, number, string};
 use crate::{keys, optimistic, table};
 
@@ -166,7 +167,7 @@ impl Store {
             let last = items.take(&key).as_ref().and_then(LastDay::of);
             active.extend(ActivitySubject::new(key, Kind::Team, found.created_at, today, last));
         }
-        let Some(shard) = users.first().map(|user| user.id.uuid().as_bytes()[15] % SHARDS).filter(|_| !active.is_empty()) else {
+        let Some(shard) = users.first().map(|user| shard_of(user.id.uuid(), SHARDS)).filter(|_| !active.is_empty()) else {
             return Ok(());
         };
         let writes = active.iter().map(|active| active.advance(today)).chain([count(project, shard, today, &active)]);

@@ -30,6 +30,7 @@ use model::outbox::OutboxEntry;
 use wire::id::{EmailId, ProjectId};
 
 use crate::outbox::work::WorkPosition;
+use crate::table::sharded::{shard_name, shard_of};
 use crate::table::{Error, Item, Key, Store, Write, entity, integer, number, sortable, string};
 
 /// An entry with its version; changes are conditional on the version.
@@ -60,8 +61,7 @@ pub(crate) fn month(time: Timestamp) -> String {
 /// A partition of a month. The first one has the name of the only one that a month had in earlier
 /// versions, whose entries are all in it.
 fn month_partition(project: &ProjectId, time: Timestamp, shard: u8) -> String {
-    let first = format!("P#{project}#OUTBOX#{}", month(time));
-    if shard == 0 { first } else { format!("{first}#{shard}") }
+    shard_name(format!("P#{project}#OUTBOX#{}", month(time)), shard)
 }
 
 /// All partitions of a month.
@@ -105,10 +105,10 @@ pub(crate) fn unreadable(key: Option<&Key>, error: &Error) {
 
 /// Writes a new entry.
 pub fn create(project: &ProjectId, entry: &OutboxEntry) -> Result<Write, Error> {
-    let [.., last] = entry.id.uuid().into_bytes();
+    let shard = shard_of(entry.id.uuid(), SHARDS);
     let mut write = Write::create(entry_key(project, entry.id), entry)?
         .attribute("version", integer(1))
-        .attribute("gsi1pk", string(month_partition(project, entry.created_at, last % SHARDS)))
+        .attribute("gsi1pk", string(month_partition(project, entry.created_at, shard)))
         .attribute("gsi1sk", string(list_position(entry)));
     if let Some(WorkPosition { partition, position }) = work::waiting(project, entry) {
         write = write.attribute("gsi2pk", string(partition)).attribute("gsi2sk", string(position));

@@ -23,6 +23,7 @@ use model::outbox::status::Status;
 use serde_json::Value;
 use wire::id::{BroadcastId, EmailId, ProjectId};
 
+use crate::table::sharded::shard_of;
 use crate::table::{Error, Item, Store, sortable, string};
 
 /// The number of partitions for the due work of a priority, and for the queues of all projects.
@@ -96,7 +97,7 @@ pub(crate) fn waiting(project: &ProjectId, entry: &OutboxEntry) -> Option<WorkPo
 
 /// The index position of an item of due work, by its due time.
 pub(crate) fn due_work_position(is_urgent: bool, id: uuid::Uuid, due: Timestamp) -> WorkPosition {
-    let shard = id.as_bytes()[15] % SHARDS;
+    let shard = shard_of(id, SHARDS);
     WorkPosition { partition: due_partition(is_urgent, shard), position: due_position(due, id) }
 }
 

@@ -11,6 +11,7 @@
 use std::collections::VecDeque;
 
 use futures_util::future::try_join_all;
+use uuid::Uuid;
 
 use crate::table::client::Store;
 use crate::table::error::Error;
@@ -60,6 +61,18 @@ const LAST: char = char::MAX;
 /// A character that no position contains. Reading includes the start. If this character is appended
 /// to a position, reading starts after that position.
 const NEXT: char = '\u{1}';
+
+/// The partition, from 0, that the item with this id is in, if a list has this many partitions.
+pub(crate) fn shard_of(id: Uuid, shards: u8) -> u8 {
+    let [.., last] = id.into_bytes();
+    last % shards
+}
+
+/// The name of a partition of a list that had only one in earlier versions. The first partition
+/// keeps the name of that one, and so contains its items.
+pub(crate) fn shard_name(first: String, shard: u8) -> String {
+    if shard == 0 { first } else { format!("{first}#{shard}") }
+}
 
 /// A partition of the table or an index, or only its positions with a given prefix.
 pub(crate) struct Partition {

@@ -33,7 +33,7 @@ use model::user::User;
 use wire::id::{ProjectId, TeamId};
 
 use crate::keys::team_key;
-use crate::table::sharded::{Listing, Page, Partition, size};
+use crate::table::sharded::{Listing, Page, Partition, shard_of, size};
 use crate::table::{BATCH, Error, Item, Key, Label, Store, Write, entity, integer, number, sortable, string};
 
 /// The number of partitions of a project's list of teams.
@@ -72,7 +72,7 @@ impl TeamRow {
 
 /// Writes a new team.
 pub fn create(project: &ProjectId, team: &Team) -> Result<Write, Error> {
-    let shard = team.id.uuid().as_bytes()[15] % TEAM_SHARDS;
+    let shard = shard_of(team.id.uuid(), TEAM_SHARDS);
     Ok(Write::create(team_key(project, team.id), team)?
         .targets([Target::new(TargetKind::Team, team.id)])
         .tallies(&Tally::teams(1))

@@ -31,6 +31,7 @@ use model::trail::Entry;
 use ring::digest::{SHA256, digest};
 use wire::id::{ProjectId, TrailEntryId, UserId};
 
+use crate::table::sharded::{shard_name, shard_of};
 use crate::table::{self, Error, Item, Key, Write, entity, integer, number, sortable, string};
 
 /// The number of partitions that the entries of a day are spread over. It may grow, but must not
@@ -40,7 +41,7 @@ const SHARDS: u8 = 4;
 /// A partition of a day. The first one has the name of the only one that a day had in earlier
 /// versions, whose entries are all in it.
 fn day_partition(project: &ProjectId, day: Date, shard: u8) -> String {
-    if shard == 0 { format!("P#{project}#TRAIL#{day}") } else { format!("P#{project}#TRAIL#{day}#{shard}") }
+    shard_name(format!("P#{project}#TRAIL#{day}"), shard)
 }
 
 /// All partitions of a day.
@@ -74,8 +75,8 @@ pub fn position(at: Timestamp, id: TrailEntryId) -> String {
 }
 
 fn key(project: &ProjectId, entry: &Entry) -> Key {
-    let [.., last] = entry.id.uuid().into_bytes();
-    Key::new(day_partition(project, day(entry.at), last % SHARDS), position(entry.at, entry.id))
+    let shard = shard_of(entry.id.uuid(), SHARDS);
+    Key::new(day_partition(project, day(entry.at), shard), position(entry.at, entry.id))
 }
 
 /// Adds an entry that expires after this many days.

@@ -8,6 +8,7 @@ use wire::id::{ProjectId, UserId};
 
 use crate::keys::user_key;
 use crate::metrics::{hour, hour_begins};
+use crate::table::sharded::shard_of;
 use crate::table::{Write, integer, sortable, string};
 
 /// The number of partitions of a list of a project's users.
@@ -18,7 +19,7 @@ pub const USER_SHARDS: u8 = 4;
 pub(super) const PLACE: &str = "gsi2pk = :active, gsi2sk = :hour";
 
 pub(super) fn shard(id: UserId) -> u8 {
-    id.uuid().as_bytes()[15] % USER_SHARDS
+    shard_of(id.uuid(), USER_SHARDS)
 }
 
 /// The position of a user in a list by time.

@@ -17,6 +17,7 @@ use model::webhook::{Lane, delivery};
 use wire::clock::after;
 use wire::id::{ProjectId, WebhookDeliveryId, WebhookEndpointId};
 
+use crate::table::sharded::shard_of;
 use crate::table::{Error, Item, Key, MAX_WRITES, Store, Write, integer, number, sortable, string};
 use crate::webhook::keys::{late_partitions, partition};
 
@@ -62,7 +63,7 @@ pub(super) fn place_key(project: &ProjectId, endpoint: WebhookEndpointId, positi
 }
 
 fn shard(endpoint: WebhookEndpointId) -> u8 {
-    endpoint.uuid().as_bytes()[15] % SHARDS
+    shard_of(endpoint.uuid(), SHARDS)
 }
 
 fn shard_partition(shard: u8) -> String {
