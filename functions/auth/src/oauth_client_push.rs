@@ -69,7 +69,9 @@ pub struct PushedRequest {
     request_uri: Option<String>,
     /// Not supported.
     registration: Option<String>,
-    /// Not supported.
+    /// The resources for which the client requests access tokens (RFC 8707). In a form, the
+    /// parameter can be repeated; in JSON, the URLs are separated by spaces.
+    #[schema(example = "https://mcp.example.com/mcp")]
     resource: Option<String>,
 }
 
@@ -103,9 +105,9 @@ impl PushedRequest {
             ("request", self.request.as_ref()),
             ("request_uri", self.request_uri.as_ref()),
             ("registration", self.registration.as_ref()),
-            ("resource", self.resource.as_ref()),
         ];
-        Parameters::from_fields(fields.into_iter().filter_map(|(name, value)| Some((name, value?.as_str()))))
+        let resources = self.resource.iter().flat_map(|resources| resources.split(' ')).map(|resource| ("resource", resource));
+        Parameters::from_fields(fields.into_iter().filter_map(|(name, value)| Some((name, value?.as_str()))).chain(resources))
     }
 }
 
@@ -121,7 +123,8 @@ pub async fn handle(
     };
     let (parameters, client) = (body.parameters(), &proved.client);
     let back = parameters.return_path(client).map_err(invalid)?;
-    let request = parameters.request(client, back, app.clock.now()).map_err(invalid)?;
+    let known = app.store.named_resources(&proved.project.id, &parameters.resources().map_err(invalid)?).await?;
+    let request = parameters.request(client, &known, back, app.clock.now()).map_err(invalid)?;
     let name = RequestName::draw(&app.entropy, client.id);
     app.store.push_client_request(&proved.project.id, &name, &request).await?;
     Ok(CreatedJson(PushedAnswer { request_uri: name.urn(), expires_in: PUSHED_LIFE.as_secs() }))

@@ -35,7 +35,7 @@ pub async fn handle(access: Access<Admin>, Input { body, .. }: Input<ClientInput
     if access.project.id.is_internal() {
         return Err(KnownError::Forbidden.into());
     }
-    check_algorithm(&access, &body, &ROUTE).await?;
+    check_algorithm(&access, body.asks_for_rsa(), &ROUTE).await?;
     let (secret, text) = ClientSecret::draw(&app.entropy);
     let client = body.into_client(app.entropy.uuid().into(), secret, now).map_err(|problems| ROUTE.schema_error(&problems))?;
     if !app.store.create_oauth_client(&access.project.id, &client).await? {

@@ -23,7 +23,7 @@ pub async fn handle(
     Input { body, path, .. }: Input<ClientInput, Nothing, ClientPath>,
 ) -> Result<VersionedResponse<Json<ClientView>>, Error> {
     let (app, now) = (&access.app, access.app.clock.now());
-    check_algorithm(&access, &body, &ROUTE).await?;
+    check_algorithm(&access, body.asks_for_rsa(), &ROUTE).await?;
     let (next, version) = optimistic!(|_| {
         let row = found(&access, path.id).await?;
         if_match.check(row.version)?;

@@ -59,11 +59,13 @@ pub async fn handle(access: Access<Client>, Input { body, .. }: Input<LogoutRequ
         Some(token) => Some(hint(&access, token).await?),
         None => None,
     };
-    if hint.as_ref().zip(request.client_id).is_some_and(|(hint, client)| hint.aud != client) {
+    if hint.as_ref().zip(request.client_id.as_ref()).is_some_and(|(hint, client)| hint.aud != *client) {
         return Err(invalid(Refusal::invalid("client_id is not the client of id_token_hint")).into());
     }
-    let client = match hint.as_ref().map(|hint| hint.aud).or(request.client_id) {
-        Some(id) => Some(app.store.oauth_client(project, id).await?.ok_or_else(|| invalid(Refusal::invalid("the client does not exist")))?),
+    let client = match hint.as_ref().map(|hint| &hint.aud).or(request.client_id.as_ref()) {
+        Some(name) => {
+            Some(app.store.oauth_client(project, name.id()).await?.ok_or_else(|| invalid(Refusal::invalid("the client does not exist")))?)
+        }
         None => None,
     };
     let client = client.map(|row| row.client);
@@ -107,7 +109,7 @@ async fn own_session(access: &Access<Client>, hint: &IdTokenHint) -> Result<Opti
         return Ok(None);
     }
     let session = access.app.store.session(&access.project.id, hint.sub, hint.sid).await?;
-    Ok(session.filter(|session| session.client.as_ref().is_some_and(|client| client.id == hint.aud)))
+    Ok(session.filter(|session| session.client.as_ref().is_some_and(|client| client.id == hint.aud.id())))
 }
 
 fn invalid(refusal: Refusal) -> KnownError {

@@ -1,6 +1,7 @@
 //! Responses to requests, and the errors of requests.
 
 use std::error::Error as StdError;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::StatusCode;
@@ -43,12 +44,25 @@ pub enum AnswerError {
 pub struct Answer {
     pub(crate) status: StatusCode,
     pub(crate) body: Bytes,
+    pub(crate) fresh_for: Duration,
 }
 
 impl Answer {
     /// The status.
     pub fn status(&self) -> u16 {
         self.status.as_u16()
+    }
+
+    /// How long a shared cache may use the response, by its headers (RFC 9111 §4.2).
+    pub fn fresh_for(&self) -> Duration {
+        self.fresh_for
+    }
+
+    /// The response, if its status is 200.
+    pub fn found(self) -> Result<Self, AnswerError> {
+        let status = self.status;
+        self.successful()
+            .and_then(|answer| if status == StatusCode::OK { Ok(answer) } else { Err(AnswerError::Refused(status.to_string())) })
     }
 
     /// The body as text; `None` if it is not UTF-8.
@@ -141,7 +155,7 @@ mod tests {
     }
 
     fn answer(status: StatusCode, body: String) -> Answer {
-        Answer { status, body: body.into() }
+        Answer { status, body: body.into(), fresh_for: Duration::ZERO }
     }
 
     #[test]

@@ -10,14 +10,15 @@
 use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::OnceLock;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, USER_AGENT};
-use http::{HeaderName, HeaderValue, Method, Request, StatusCode, Uri};
+use http::{HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri};
 use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
+use http_cache_semantics::{CacheOptions, CachePolicy};
 use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy;
 use hyper_util::client::legacy::connect::capture_connection;
@@ -46,6 +47,11 @@ const PROVIDER_TIMEOUT: Duration = Duration::from_secs(6);
 /// The total time limit for a request's calls to providers: below the timeout of the functions that
 /// make these calls.
 pub const PROVIDERS_TIMEOUT: Duration = Duration::from_secs(20);
+/// The time limit for fetching the metadata document of an OAuth client, because a person waits for
+/// it.
+const DOCUMENT_TIMEOUT: Duration = Duration::from_secs(5);
+/// The maximum size of such a document, in bytes (Client ID Metadata Document §6.6).
+const MAX_DOCUMENT: usize = 5 * 1024;
 /// The time limit for Turnstile, because people wait for it at every sign-up.
 const CHALLENGE_TIMEOUT: Duration = Duration::from_secs(2);
 /// The time limit for calls in operations whose main work is something else: below the timeout of
@@ -73,6 +79,8 @@ pub struct Outgoing<'a> {
     project: Option<&'a ProjectId>,
     /// Whether the calls are to webhook endpoints, for which lookups have a separate limit.
     is_for_webhooks: bool,
+    /// The maximum size of a response, in bytes.
+    max_answer: usize,
     /// The time limit for an attempt.
     timeout: Duration,
     /// The end of the time for all calls together.
@@ -92,9 +100,16 @@ impl<'a> Outgoing<'a> {
             stand_in: settings.provider_stand_in.as_deref(),
             project: None,
             is_for_webhooks: false,
+            max_answer: MAX_ANSWER,
             timeout: PROVIDER_TIMEOUT,
             until: Instant::now() + PROVIDERS_TIMEOUT,
         }
+    }
+
+    /// A client for the metadata documents of OAuth clients, which anybody can choose.
+    pub fn for_documents(settings: &'a Settings, project: &'a ProjectId) -> Self {
+        let until = Instant::now() + DOCUMENT_TIMEOUT;
+        Self { max_answer: MAX_DOCUMENT, timeout: DOCUMENT_TIMEOUT, until, ..Self::new(settings, project) }
     }
 
     /// A client for Turnstile.
@@ -124,7 +139,7 @@ impl<'a> Outgoing<'a> {
     /// A client for tests, which may call this machine.
     #[cfg(test)]
     pub(crate) fn for_tests(timeout: Duration, until: Instant) -> Outgoing<'static> {
-        Outgoing { allow_private: true, stand_in: None, project: None, is_for_webhooks: false, timeout, until }
+        Outgoing { allow_private: true, stand_in: None, project: None, is_for_webhooks: false, max_answer: MAX_ANSWER, timeout, until }
     }
 
     /// The URL to use for an endpoint: the endpoint's URL or, if a server replaces all hosts, the
@@ -203,7 +218,7 @@ impl<'a> Outgoing<'a> {
         let end = (begun + self.timeout).min(self.until);
         let connection = capture_connection(&mut request);
         let late = |_| AttemptError::after(AnswerError::Unavailable(format!("no answer within {:.0} s", (end - begun).as_secs_f64())));
-        let answer = timeout_at(end, exchange(self.client(), request)).await.map_err(late).flatten();
+        let answer = timeout_at(end, exchange(self.client(), request, self.max_answer)).await.map_err(late).flatten();
         answer.map_err(|failure| AttemptError { is_unsent: connection.connection_metadata().is_none(), ..failure })
     }
 
@@ -269,29 +284,56 @@ where
         .build(connector)
 }
 
-async fn exchange(client: &Client, request: Request<Full<Bytes>>) -> Result<Answer, AttemptError> {
+async fn exchange(client: &Client, request: Request<Full<Bytes>>, max_answer: usize) -> Result<Answer, AttemptError> {
+    let sent = Request::from_parts(request.clone().into_parts().0, ());
     let response = client.request(request).await.map_err(|error| AttemptError::after(unavailable(&error)))?;
     let status = response.status();
     let is_throttled = status == StatusCode::TOO_MANY_REQUESTS;
     if status.is_server_error() || is_throttled {
         return Err(AttemptError { is_throttled, ..AttemptError::after(AnswerError::Unavailable(status.to_string())) });
     }
-    let body = Limited::new(response.into_body(), MAX_ANSWER).collect().await.map_err(|error| match error.downcast_ref() {
+    let fresh_for = freshness(&sent, &response);
+    let body = Limited::new(response.into_body(), max_answer).collect().await.map_err(|error| match error.downcast_ref() {
         Some(LengthLimitError { .. }) => {
-            AttemptError::after(AnswerError::Senseless(format!("the answer has more than {MAX_ANSWER} bytes")))
+            AttemptError::after(AnswerError::Senseless(format!("the answer has more than {max_answer} bytes")))
         }
         None => AttemptError::after(unavailable(&*error)),
     })?;
-    Ok(Answer { status, body: body.to_bytes() })
+    Ok(Answer { status, body: body.to_bytes(), fresh_for })
+}
+
+/// How long a shared cache may use a response. The headers determine this, relative to the time of
+/// the response, so the current time does not matter.
+fn freshness<B>(request: &Request<()>, response: &Response<B>) -> Duration {
+    let policy = CachePolicy::new_options(request, response, SystemTime::UNIX_EPOCH, CacheOptions::default());
+    if policy.is_storable() { policy.time_to_live(SystemTime::UNIX_EPOCH) } else { Duration::ZERO }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    #[test]
+    fn a_response_is_fresh_for_as_long_as_its_headers_say() {
+        let fresh = |headers: &[(&'static str, &'static str)]| {
+            let mut response = Response::new(());
+            headers.iter().for_each(|(name, value)| drop(response.headers_mut().insert(*name, HeaderValue::from_static(value))));
+            freshness(&Request::new(()), &response).as_secs()
+        };
+        let date = ("date", "Sun, 06 Nov 1994 08:49:37 GMT");
+        assert_eq!(fresh(&[("cache-control", "max-age=600")]), 600);
+        assert_eq!(fresh(&[("cache-control", "max-age=600, s-maxage=60")]), 60);
+        assert_eq!(fresh(&[("cache-control", "public, max-age=600"), ("age", "500"), date]), 100);
+        assert_eq!(fresh(&[date, ("expires", "Sun, 06 Nov 1994 08:59:37 GMT")]), 600);
+        for cache_control in ["no-store", "no-cache", "private, max-age=600", "max-age=0"] {
+            assert_eq!(fresh(&[("cache-control", cache_control)]), 0, "{cache_control}");
+        }
+        assert_eq!(fresh(&[]), 0);
+    }
+
     fn outgoing(allow_private: bool) -> Outgoing<'static> {
         let until = Instant::now() + PROVIDERS_TIMEOUT;
-        Outgoing { allow_private, stand_in: None, project: None, is_for_webhooks: false, timeout: PROVIDER_TIMEOUT, until }
+        Outgoing { allow_private, ..Outgoing::for_tests(PROVIDER_TIMEOUT, until) }
     }
 
     #[test]

@@ -306,7 +306,7 @@ async fn write_mail_documents(app: &TestApp, project: &ProjectId, user_id: UserI
 }
 
 async fn write_settings(app: &TestApp, project: &ProjectId, key: &str) {
-    let providers = json!({ "config": { "magic_link_enabled": true, "passkey_enabled": true, "client_user_deletion_enabled": true, "client_team_creation_enabled": true, "allow_user_api_keys": true, "allow_team_api_keys": true, "bot_challenge": { "provider": "altcha", "sign_up": "off", "send_sign_in_code": "off", "oauth": "off" }, "oauth_providers": [{ "id": "github", "client_id": "a", "client_secret": "b" }, { "id": "apple", "client_id": "a", "client_secret": "b", "apple_bundle_ids": [BUNDLE] }] } });
+    let providers = json!({ "config": { "magic_link_enabled": true, "passkey_enabled": true, "client_user_deletion_enabled": true, "client_team_creation_enabled": true, "oauth_client_registration_enabled": true, "allow_user_api_keys": true, "allow_team_api_keys": true, "bot_challenge": { "provider": "altcha", "sign_up": "off", "send_sign_in_code": "off", "oauth": "off" }, "oauth_providers": [{ "id": "github", "client_id": "a", "client_secret": "b" }, { "id": "apple", "client_id": "a", "client_secret": "b", "apple_bundle_ids": [BUNDLE] }] } });
     let admin = app.admin().with("x-stack-project-id", project.as_str()).with("x-stack-super-secret-admin-key", &format!("sak_{key}"));
     assert_eq!(admin.patch("/api/v1/internal/projects/current", providers).await.status(), 200);
     let mut row = app.app.store.project(project).await.unwrap().unwrap();

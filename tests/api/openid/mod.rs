@@ -3,6 +3,7 @@
 
 mod attacks;
 mod clients;
+mod described;
 mod ended;
 mod grants;
 mod metadata;
@@ -10,6 +11,7 @@ mod outlasting;
 mod pushed;
 mod refresh;
 mod requests;
+mod resources;
 mod sign_in;
 
 use base64::Engine as _;
@@ -138,6 +140,13 @@ impl<'a> RelyingParty<'a> {
         assert_eq!(answer.status(), 200, "{}", answer.text());
         answer.json()
     }
+}
+
+/// Asserts an error and returns its details.
+#[track_caller]
+fn assert_error(answer: &Answer, status: u16, code: &str) -> Value {
+    assert_eq!((answer.status(), answer.code().as_str()), (status, code), "{}", answer.text());
+    answer.json()["details"].clone()
 }
 
 /// A browser in which a user is signed in.

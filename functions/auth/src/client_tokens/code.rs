@@ -5,7 +5,8 @@
 
 use errors::{Error, KnownError};
 use flows::context::Scope;
-use flows::{limits, openid};
+use flows::limits;
+use flows::openid::{self, targets};
 use jiff::SignedDuration;
 use model::openid::client::OauthClient;
 use model::openid::code::ClientCode;
@@ -33,6 +34,8 @@ pub(crate) struct Redemption {
     pub(crate) code: SecretString,
     pub(crate) redirect_uri: Option<String>,
     pub(crate) verifier: Option<SecretString>,
+    /// The resource for which the client requests the access token.
+    pub(crate) resource: Option<String>,
 }
 
 impl Redemption {
@@ -80,6 +83,7 @@ impl Redemption {
         if is_restricted || !openid::is_admitted(app, project, client, &row.user).await? {
             return Err(invalid());
         }
+        let target = targets::target(app, project, self.resource.as_deref(), &stored.resources).await?;
         if !app.store.redeem_client_code(&project.id, &self.code, &session).await? {
             let taken = app.store.client_code(&project.id, &self.code).await?.and_then(|code| code.session_id);
             return match taken {
@@ -87,7 +91,7 @@ impl Redemption {
                 None => Err(invalid()),
             };
         }
-        let issue = Issue { scope, client, user: &row.user, session: &session, nonce: stored.nonce, narrowed: None };
+        let issue = Issue { scope, client, user: &row.user, session: &session, nonce: stored.nonce, narrowed: None, target };
         issue.tokens(token.map(|token| token.text().expose_secret().to_owned())).await
     }
 
@@ -109,6 +113,7 @@ fn started(scope: Scope<'_>, client: &OauthClient, stored: &ClientCode, user: &U
         id: client.id,
         name: client.name.clone(),
         scopes: stored.scopes.clone(),
+        resources: stored.resources.clone(),
         grant: stored.grant,
         begun_in: stored.begun_in,
         rotation: None,

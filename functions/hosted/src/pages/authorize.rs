@@ -156,11 +156,14 @@ fn consent(visit: &Visit, reply: &Reply, is_account_chosen: bool) -> Answer {
             page => text(client, "client_uri"),
             policy => text(client, "policy_uri"),
             terms => text(client, "tos_uri"),
+            host => text(client, "document_host"),
+            is_self_registered => client["is_self_registered"] == true,
         },
         returns_to => reply.text("returns_to"),
         proves_client => reply.body["proves_client"] == true,
         is_own => client["is_first_party"] == true,
         scopes => scopes.map(|scope| visit.text(&format!("authorize.scopes.{scope}"))).filter(|text| !text.is_empty()).collect::<Vec<_>>(),
+        resources => reply.body["resources"].as_array().into_iter().flatten().map(resource).collect::<Vec<_>>(),
         visitor => visit.visitor_shown(),
         is_account_chosen => is_account_chosen,
         action => visit.place.path(AUTHORIZE, &visit.query.only(&[REQUEST, "ui_locales"])),
@@ -168,6 +171,12 @@ fn consent(visit: &Visit, reply: &Reply, is_account_chosen: bool) -> Answer {
         problem => visit.problem.clone(),
     };
     visit.document("consent", values).image(logo).leads_to(target_of(reply)).answer()
+}
+
+/// A resource that the client wants to use, with a description of each scope.
+fn resource(resource: &Json) -> Value {
+    let scopes = resource["scopes"].as_array().into_iter().flatten().filter_map(|scope| scope["description"].as_str().map(str::to_owned));
+    context! { name => text(resource, "name"), identifier => text(resource, "identifier"), scopes => scopes.collect::<Vec<_>>() }
 }
 
 fn target_of(reply: &Reply) -> Option<String> {

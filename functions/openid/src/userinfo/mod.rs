@@ -94,17 +94,18 @@ pub(crate) async fn userinfo(app: &App, caller: &Caller, headers: &HeaderMap, pa
     };
     let [project_key, client, user, session, grant] = [
         project_key(&project),
-        client_key(&project, claims.client_id),
+        client_key(&project, claims.client_id.id()),
         user_key(&project, claims.sub),
         session_key(&project, claims.sub, claims.sid),
-        grant_key(&project, claims.sub, OauthGrant::id(claims.client_id)),
+        grant_key(&project, claims.sub, OauthGrant::id(claims.client_id.id())),
     ];
     let mut items = app.store.get_many([&project_key, &client, &user, &session, &grant].map(Clone::clone)).await?;
     let invalid = || KnownError::BearerTokenInvalid;
     let row = items.take(&project_key).map(ProjectRow::of).transpose()?.ok_or_else(invalid)?;
     let settings = row.project;
     limits::refresh(app, &project, &SecretString::from(token.to_owned()))?;
-    let client = items.oauth_client(&project, claims.client_id)?.filter(|client| !client.is_disabled).ok_or_else(invalid)?;
+    let client = items.oauth_client(&project, claims.client_id.id())?;
+    let client = client.filter(|client| client.is_permitted(&settings.config.oauth_clients)).ok_or_else(invalid)?;
     let user = items.take(&user).map(UserRow::of).transpose()?.ok_or_else(invalid)?.user;
     let session = items.entity::<Session>(&session)?.ok_or_else(invalid)?;
     let grant = items.entity::<OauthGrant>(&grant)?;

@@ -70,6 +70,8 @@ pub enum BodyRule {
     /// OAuth client understands. For the token endpoint and the device authorization endpoint of
     /// RFC 8628 §3.1.
     OauthForm,
+    /// Like `Lenient`, with the errors of `OauthForm`; for the registration endpoint of RFC 7591.
+    OauthJson,
     /// The body is not read, whatever its media type; for operations called by an HTML form.
     Ignored,
 }
@@ -78,6 +80,11 @@ impl BodyRule {
     /// Whether unknown fields of the body are ignored.
     pub const fn ignores_unknown_fields(self) -> bool {
         !matches!(self, Self::Strict)
+    }
+
+    /// Whether errors have the form of RFC 6749 §5.2.
+    pub const fn has_oauth_errors(self) -> bool {
+        matches!(self, Self::OauthForm | Self::OauthJson)
     }
 
     /// Whether the API document describes the body as a form.

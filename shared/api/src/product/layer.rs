@@ -86,7 +86,7 @@ pub async fn fallback_layer(State(app): State<App>, request: Request, next: Next
 
 async fn answered<F: Future<Output = Response>>(app: &App, request: Request, answer: impl FnOnce(Request) -> F) -> Response {
     let request_id = request.extensions().get().cloned().unwrap_or_else(|| RequestId::new(app.entropy.request_id()));
-    let has_oauth_errors = request.extensions().get::<Route>().is_some_and(|route| route.body == BodyRule::OauthForm);
+    let has_oauth_errors = request.extensions().get::<Route>().is_some_and(|route| route.body.has_oauth_errors());
     let headers = request.headers().clone();
     // The level is `error`, because a span of a level that is not logged would not be attached to
     // log lines.
@@ -196,13 +196,17 @@ fn parse_body(media_type: &str, bytes: &[u8], is_of_oauth: bool) -> Result<Optio
 }
 
 /// The parameters of an OAuth client. A parameter must not be repeated, and one without a value
-/// counts as absent (RFC 6749 §3.2).
+/// counts as absent (RFC 6749 §3.2). Only `resource` may be repeated (RFC 8707 §2): its values are
+/// joined by spaces.
 fn oauth_parameters(pairs: impl Iterator<Item = (String, Value)>) -> Result<Option<Value>, KnownError> {
     let mut parameters = Map::new();
     for (name, value) in pairs.filter(|(_, value)| value != "") {
-        if parameters.insert(name, value).is_some() {
-            return Err(unreadable("a parameter is given more than once"));
-        }
+        let value = match (parameters.get(&name), &value) {
+            (Some(Value::String(first)), Value::String(next)) if name == "resource" => Value::String(format!("{first} {next}")),
+            (Some(_), _) => return Err(unreadable("a parameter is given more than once")),
+            (None, _) => value,
+        };
+        parameters.insert(name, value);
     }
     Ok(Some(Value::Object(parameters)))
 }

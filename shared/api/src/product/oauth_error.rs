@@ -29,6 +29,10 @@ pub enum OauthErrorCode {
     InvalidScope,
     /// The project does not have the requested resource (RFC 8707 §2).
     InvalidTarget,
+    /// A redirect URI of a client that registers itself is invalid (RFC 7591 §3.2.2).
+    InvalidRedirectUri,
+    /// The description of a client that registers itself is invalid (RFC 7591 §3.2.2).
+    InvalidClientMetadata,
     /// Only authorization codes are supported (RFC 6749 §4.1.2.1).
     UnsupportedResponseType,
     /// The parameter `request` is not supported (OpenID Connect Core §3.1.2.6).
@@ -60,11 +64,13 @@ impl From<&KnownError> for OauthErrorCode {
             | KnownError::InvalidSecretServerKey { .. }
             | KnownError::InvalidSuperSecretAdminKey { .. } => Self::InvalidClient,
             KnownError::OauthScopeNotGranted => Self::InvalidScope,
-            KnownError::AuthorizationRequestInvalid { oauth_error, .. } => oauth_error.parse().unwrap_or(Self::InvalidRequest),
+            KnownError::AuthorizationRequestInvalid { oauth_error, .. } | KnownError::ClientMetadataInvalid { oauth_error, .. } => {
+                oauth_error.parse().unwrap_or(Self::InvalidRequest)
+            }
             KnownError::AuthorizationPending => Self::AuthorizationPending,
             KnownError::SlowDown => Self::SlowDown,
             KnownError::DeviceCodeExpired => Self::ExpiredToken,
-            KnownError::DeviceDenied => Self::AccessDenied,
+            KnownError::DeviceDenied | KnownError::ClientRegistrationNotEnabled => Self::AccessDenied,
             KnownError::InvalidPollingCode
             | KnownError::InvalidAuthorizationCode
             | KnownError::OauthGrantInvalid
@@ -75,7 +81,7 @@ impl From<&KnownError> for OauthErrorCode {
             KnownError::OauthGrantTypeNotAllowed | KnownError::SignUpNotEnabled | KnownError::SignUpRejected { .. } => {
                 Self::UnauthorizedClient
             }
-            KnownError::ServiceUnavailable | KnownError::RateLimited(_) => Self::TemporarilyUnavailable,
+            KnownError::ServiceUnavailable | KnownError::RateLimited(_) | KnownError::TooManyUnusedClients => Self::TemporarilyUnavailable,
             KnownError::InternalError => Self::ServerError,
             _ => Self::InvalidRequest,
         }

@@ -34,6 +34,7 @@ pub fn target_kind(segment: &str, parameter: &str) -> Option<TargetKind> {
         ("api-keys", "id") => TargetKind::KeySet,
         ("user-api-keys" | "team-api-keys", "id") => TargetKind::ApiKey,
         ("oauth-clients", "id") => TargetKind::OauthClient,
+        ("oauth-resources", "id") => TargetKind::OauthResource,
         ("webhook-endpoints", "id") => TargetKind::WebhookEndpoint,
         ("deliveries", "delivery_id") => TargetKind::WebhookDelivery,
         ("outbox", "id") => TargetKind::Email,

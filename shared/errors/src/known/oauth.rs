@@ -164,6 +164,42 @@ macro_rules! oauth {
         #[answer(BAD_REQUEST, Sdks::None)]
         OauthClientHasNoSecret,
 
+        /// The resource does not exist.
+        #[error("the resource does not exist")]
+        #[hint("Check the id; `GET /api/v1/internal/oauth-resources` lists the project's resources.")]
+        #[answer(NOT_FOUND, Sdks::None)]
+        OauthResourceNotFound,
+
+        /// The project already has a resource with this identifier.
+        #[error("the project already has a resource with the identifier {identifier}")]
+        #[hint("Change the existing resource, or choose another identifier.")]
+        #[answer(CONFLICT, Sdks::None)]
+        OauthResourceAlreadyExists { identifier: String },
+
+        /// The project has the maximum number of resources.
+        #[error("a project can have at most {limit} resources: delete one first")]
+        #[hint("Delete a resource that is no longer used.")]
+        #[answer(BAD_REQUEST, Sdks::None)]
+        TooManyOauthResources { limit: usize },
+
+        /// An OAuth client that registers itself has sent an invalid description.
+        #[error("the client cannot be registered ({oauth_error}): {reason}")]
+        #[hint("Correct the field that the message names.")]
+        #[answer(BAD_REQUEST, Sdks::None)]
+        ClientMetadataInvalid { oauth_error: String, reason: String },
+
+        /// The project does not let OAuth clients register themselves.
+        #[error("this project does not let OAuth clients register themselves")]
+        #[hint("Set `oauth_client_registration_enabled`, use a metadata document, or create the client.")]
+        #[answer(FORBIDDEN, Sdks::None)]
+        ClientRegistrationNotEnabled,
+
+        /// Too many OAuth clients have registered themselves without anybody signing in to them.
+        #[error("too many clients of this project have registered without being used")]
+        #[hint("Try again later: unused clients are deleted after 30 days. An administrator can delete them.")]
+        #[answer(TOO_MANY_REQUESTS, Sdks::None)]
+        TooManyUnusedClients,
+
         /// The authorization request of an OAuth client is not valid, or its redirect URI is not
         /// registered.
         #[error("the authorization request is not valid ({oauth_error}): {reason}")]

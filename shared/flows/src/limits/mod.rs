@@ -278,7 +278,12 @@ pub fn refresh(app: &App, project: &ProjectId, token: &SecretString) -> Result<(
 /// Counts a request by the secret that it presents. Check the secret first, so that only the
 /// secret's owner can use up the limit.
 pub async fn by_secret(app: &App, project: &ProjectId, rule: Rule, secret: &SecretString) -> Result<(), store::Error> {
-    match app.settings.limits.counter(rule, &Subject::secret(secret), app.clock.now()) {
+    by_subject(app, project, rule, &Subject::secret(secret)).await
+}
+
+/// Counts a request by this subject, in the table.
+pub async fn by_subject(app: &App, project: &ProjectId, rule: Rule, subject: &Subject) -> Result<(), store::Error> {
+    match app.settings.limits.counter(rule, subject, app.clock.now()) {
         Some(counter) => app.store.count(project, &counter).await,
         None => Ok(()),
     }

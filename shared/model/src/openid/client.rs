@@ -11,6 +11,8 @@ use wire::clock::after;
 use wire::entropy::Entropy;
 use wire::id::{OauthClientId, TeamId};
 
+use crate::openid::client_name::{ClientName, DocumentUrl};
+use crate::openid::document::Origin;
 use crate::openid::redirect_uri;
 use crate::project::signing_key::TokenAlgorithm;
 use crate::session::scope::Scopes;
@@ -49,6 +51,34 @@ pub enum Eligibility {
 impl Eligibility {
     fn is_everyone(&self) -> bool {
         *self == Self::Everyone
+    }
+}
+
+/// A project's settings for clients that describe themselves.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ClientSettings {
+    /// Whether the URL of a metadata document can be the name of a client.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub documents_enabled: bool,
+    /// The hosts whose documents are accepted; empty for all hosts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub document_hosts: Vec<String>,
+    /// Whether clients may register themselves.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub registration_enabled: bool,
+}
+
+impl ClientSettings {
+    /// Whether the project accepts the document at this URL.
+    pub fn permit_document(&self, url: &DocumentUrl) -> bool {
+        let is_host = |host: &String| *host == url.domain();
+        self.documents_enabled && (self.document_hosts.is_empty() || self.document_hosts.iter().any(is_host))
+    }
+
+    /// Whether all settings have their default values.
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
     }
 }
 
@@ -100,6 +130,12 @@ pub struct OauthClient {
     /// Whether the client is disabled: nobody can sign in to it, and its tokens are invalid.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_disabled: bool,
+    /// How the client became known, if it describes itself; absent for a client that an
+    /// administrator has created.
+    pub origin: Option<Origin>,
+    /// When the client is deleted if nobody has signed in to it until then; absent for a client
+    /// that stays.
+    pub unused_until: Option<Timestamp>,
     /// When the client was created.
     pub created_at: Timestamp,
     /// When the client was last changed.
@@ -158,6 +194,25 @@ impl OauthClient {
         self.post_logout_redirect_uris.iter().any(|registered| redirect_uri::matches(registered, uri))
     }
 
+    /// The client's name in requests and tokens.
+    pub fn name(&self) -> ClientName {
+        match &self.origin {
+            Some(Origin::Document { url, .. }) => ClientName::Document(url.clone()),
+            Some(Origin::Registration) | None => ClientName::Id(self.id),
+        }
+    }
+
+    /// Whether users can sign in to the client, and its tokens are valid: an administrator has not
+    /// disabled it, and the project permits such clients.
+    pub fn is_permitted(&self, settings: &ClientSettings) -> bool {
+        !self.is_disabled
+            && match &self.origin {
+                None => true,
+                Some(Origin::Document { url, .. }) => settings.permit_document(url),
+                Some(Origin::Registration) => settings.registration_enabled,
+            }
+    }
+
     /// Whether the client has to authenticate with a secret.
     pub fn is_confidential(&self) -> bool {
         self.client_type == ClientType::Confidential
@@ -190,6 +245,8 @@ pub(super) mod tests {
             admitted: Eligibility::Everyone,
             secrets: Vec::new(),
             is_disabled: false,
+            origin: None,
+            unused_until: None,
             created_at: Timestamp::UNIX_EPOCH,
             updated_at: Timestamp::UNIX_EPOCH,
         }

@@ -13,6 +13,7 @@ use wire::id::{OauthClientId, TeamId};
 use wire::problem::Problems;
 
 use crate::openid::client::{ClientSecret, ClientType, Eligibility, OauthClient};
+use crate::openid::document::Origin;
 use crate::openid::redirect_uri;
 use crate::permission::definition::PermissionId;
 use crate::project::signing_key::TokenAlgorithm;
@@ -21,13 +22,13 @@ use crate::setting::check_url;
 use crate::text::line;
 
 /// Permitted lengths of a name, in characters.
-const NAME: RangeInclusive<usize> = 1..=100;
+pub(super) const NAME: RangeInclusive<usize> = 1..=100;
 /// The maximum number of redirect URIs, and of URIs to return to after signing out.
-const MAX_URIS: usize = 50;
+pub(super) const MAX_URIS: usize = 50;
 /// The maximum number of teams whose members may sign in.
 const MAX_TEAMS: usize = 20;
 /// The permitted lifetimes of access tokens, in seconds.
-const ACCESS_TOKEN_SECONDS: RangeInclusive<u32> = 60..=86_400;
+pub(super) const ACCESS_TOKEN_SECONDS: RangeInclusive<u32> = 60..=86_400;
 /// The permitted lifetimes of sessions, in seconds: up to 367 days.
 const SESSION_SECONDS: RangeInclusive<u32> = 300..=367 * 86_400;
 
@@ -110,7 +111,7 @@ fn url(field: &str, given: Change<String>, url: &mut Option<String>) -> Result<(
     Ok(())
 }
 
-fn seconds(field: &str, given: Change<u32>, range: &RangeInclusive<u32>, seconds: &mut Option<u32>) -> Result<(), Problems> {
+pub(super) fn seconds(field: &str, given: Change<u32>, range: &RangeInclusive<u32>, seconds: &mut Option<u32>) -> Result<(), Problems> {
     if let Change::Set(value) = &given
         && !range.contains(value)
     {
@@ -124,6 +125,20 @@ impl ClientInput {
     /// Whether the request asks for RS256 as the algorithm of the client's tokens.
     pub fn asks_for_rsa(&self) -> bool {
         self.signing_algorithm == Some(TokenAlgorithm::Rs256)
+    }
+
+    /// The first field that a client determines if it describes itself.
+    fn described(&self) -> Option<&'static str> {
+        let fields = [
+            ("name", self.name.is_some()),
+            ("client_uri", self.client_uri != Change::Keep),
+            ("policy_uri", self.policy_uri != Change::Keep),
+            ("tos_uri", self.tos_uri != Change::Keep),
+            ("pkce_optional", self.pkce_optional == Some(true)),
+            ("redirect_uris", self.redirect_uris.is_some()),
+            ("post_logout_redirect_uris", self.post_logout_redirect_uris.is_some()),
+        ];
+        fields.into_iter().find(|(_, is_given)| *is_given).map(|(field, _)| field)
     }
 
     /// The new client with this id. A confidential client gets `secret`.
@@ -149,6 +164,8 @@ impl ClientInput {
             admitted: Eligibility::Everyone,
             secrets: if client_type == ClientType::Confidential { vec![secret] } else { Vec::new() },
             is_disabled: false,
+            origin: None,
+            unused_until: None,
             created_at: now,
             updated_at: now,
         };
@@ -160,6 +177,10 @@ impl ClientInput {
         if self.client_type.is_some_and(|wanted| wanted != client.client_type) {
             return Err(problem("client_type", "cannot be changed: create another client"));
         }
+        if let Some(field) = self.described().filter(|_| client.origin.is_some()) {
+            return Err(problem(field, "must be absent, because the client describes itself"));
+        }
+        client.unused_until = None;
         if let Some(name) = self.name {
             line::check(&name, NAME).map_err(|error| problem("name", error))?;
             client.name = name;
@@ -210,12 +231,30 @@ fn admitted(teams: Change<Vec<TeamId>>, permission: Change<PermissionId>, curren
     })
 }
 
+/// How a client became known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ClientSource {
+    /// An administrator created it.
+    Created,
+    /// A document at the client's URL describes it.
+    Document,
+    /// It registered itself.
+    Registration,
+}
+
 /// A client in a response.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = OauthClient)]
 pub struct ClientView {
     /// The id of the client, which is also its OAuth `client_id`.
     id: OauthClientId,
+    /// How the client became known: `created` by an administrator, by its `document`, or by its
+    /// `registration`.
+    source: ClientSource,
+    /// The URL of the client's metadata document, which is then its OAuth `client_id`. `null` for
+    /// other clients.
+    metadata_url: Option<String>,
     /// The name that users see.
     #[schema(example = "Notes")]
     name: String,
@@ -289,6 +328,15 @@ impl ClientView {
         };
         Self {
             id: client.id,
+            source: match client.origin {
+                None => ClientSource::Created,
+                Some(Origin::Document { .. }) => ClientSource::Document,
+                Some(Origin::Registration) => ClientSource::Registration,
+            },
+            metadata_url: match &client.origin {
+                Some(Origin::Document { url, .. }) => Some(url.as_str().to_owned()),
+                Some(Origin::Registration) | None => None,
+            },
             name: client.name.clone(),
             client_type: client.client_type,
             secrets: working.map(secret).collect(),

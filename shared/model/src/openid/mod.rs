@@ -5,15 +5,33 @@
 //! contain only the request's name ([`request`]). A pure function decides how the request continues
 //! for a visitor ([`decision`]). A user's consent to a client is stored in a single item
 //! ([`grant`]). A session of a client is an ordinary session of the user, and records the client.
+//!
+//! An access token is valid for one resource: a service of the project's developers, such as an MCP
+//! server ([`resource`]). Without a resource, the token is for the project or for its userinfo
+//! endpoint.
+
+use crypto::digest::Digest;
+use uuid::Uuid;
 
 pub mod client;
 pub mod client_input;
+pub mod client_name;
 pub mod code;
 pub mod decision;
 #[cfg(test)]
 mod decision_tests;
+pub mod document;
 pub mod grant;
 pub mod metadata;
 pub mod parameters;
 pub mod redirect_uri;
 pub mod request;
+pub mod resource;
+pub mod resource_input;
+
+/// An id that is derived from a text, so that the item is found without an index.
+pub(crate) fn derived_id(text: &str) -> Uuid {
+    let digest = Digest::of(text);
+    let bytes: Vec<u8> = digest.as_str().bytes().take(16).collect();
+    uuid::Builder::from_custom_bytes(bytes.try_into().unwrap_or_default()).into_uuid()
+}

@@ -15,6 +15,7 @@ use wire::entropy::Entropy;
 use wire::id::{OauthClientId, UserId};
 
 use crate::openid::redirect_uri;
+use crate::openid::resource::ResourceScopes;
 use crate::session::scope::Scopes;
 
 /// How long a user may take to decide on a request.
@@ -174,8 +175,11 @@ pub struct AuthorizationRequest {
     pub client_id: OauthClientId,
     /// Where the answer goes.
     pub back: ReturnPath,
-    /// The requested scopes.
+    /// The requested scopes, other than those of resources.
     pub scopes: Scopes,
+    /// The resources for which the client requests access tokens.
+    #[serde(default, skip_serializing_if = "ResourceScopes::is_empty")]
+    pub resources: ResourceScopes,
     /// The value to return in the ID token.
     pub nonce: Option<String>,
     /// The PKCE challenge (RFC 7636), method S256.

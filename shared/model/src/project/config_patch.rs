@@ -1,6 +1,7 @@
 //! Changes to a project's configuration in requests of administrators.
 
 use deserr::Deserr;
+use url::Url;
 use utoipa::ToSchema;
 use wire::change::Change;
 
@@ -42,6 +43,15 @@ pub struct ConfigPatch {
     pub passkey_user_verification: Option<UserVerification>,
     /// Whether a passkey counts as both factors if its authenticator verified the user.
     pub passkey_replaces_second_factor: Option<bool>,
+    /// Whether the URL of a client's metadata document can be its OAuth `client_id`. Default:
+    /// `false`.
+    pub oauth_client_documents_enabled: Option<bool>,
+    /// The hosts of the accepted metadata documents, at most 100; replaces the entire list. If it
+    /// is empty, every host is accepted.
+    pub oauth_client_document_hosts: Option<Vec<String>>,
+    /// Whether OAuth clients may register themselves (RFC 7591), as old MCP clients do. Default:
+    /// `false`.
+    pub oauth_client_registration_enabled: Option<bool>,
     /// Whether users may create teams with client access.
     pub client_team_creation_enabled: Option<bool>,
     /// How many teams a user may create with client access, 0 to 200. Default: 50.
@@ -157,6 +167,8 @@ impl ConfigPatch {
         set(self.passkey_enabled, &mut config.passkeys.enabled);
         set(self.passkey_user_verification, &mut config.passkeys.user_verification);
         set(self.passkey_replaces_second_factor, &mut config.passkeys.replaces_second_factor);
+        set(self.oauth_client_documents_enabled, &mut config.oauth_clients.documents_enabled);
+        set(self.oauth_client_registration_enabled, &mut config.oauth_clients.registration_enabled);
         set(self.client_team_creation_enabled, &mut config.client_team_creation_enabled);
         set(self.member_invitations_enabled, &mut config.rbac.members_invite);
         set(self.client_user_deletion_enabled, &mut config.client_user_deletion_enabled);
@@ -176,6 +188,9 @@ impl ConfigPatch {
         set(self.disabled_notices.map(|topics| topics.into_iter().collect()), &mut config.disabled_notices);
         if let Some(ids) = &self.passkey_rp_ids {
             config.passkeys.rp_ids = check_rp_ids(ids)?;
+        }
+        if let Some(hosts) = &self.oauth_client_document_hosts {
+            config.oauth_clients.document_hosts = check_document_hosts(hosts)?;
         }
         set_min_length(self.password_min_length.map(usize::from), &mut config.password_min_length)?;
         set_seconds("config.session_max_age_seconds", self.session_max_age_seconds, &mut config.sessions.max_age_seconds)?;
@@ -260,6 +275,18 @@ fn check_rp_ids(ids: &[String]) -> Result<Vec<String>, SettingRefusal> {
         parse_rp_id(id).ok_or_else(wrong)
     };
     ids.iter().enumerate().map(check).collect()
+}
+
+fn check_document_hosts(hosts: &[String]) -> Result<Vec<String>, SettingRefusal> {
+    if hosts.len() > MAX_DOMAINS {
+        return Err(invalid("config.oauth_client_document_hosts", format!("must have at most {MAX_DOMAINS} hosts")));
+    }
+    let check = |(index, host): (usize, &String)| {
+        let is_host = Url::parse(&format!("https://{host}/")).is_ok_and(|url| url.as_str() == format!("https://{host}/"));
+        let wrong = || invalid(format!("config.oauth_client_document_hosts[{index}]"), "must be a host in lower case, such as example.com");
+        if is_host && !host.contains([':', '@', '/']) { Ok(host.clone()) } else { Err(wrong()) }
+    };
+    hosts.iter().enumerate().map(check).collect()
 }
 
 fn set_retention(new: Option<u16>, field: &mut u16) -> Result<(), SettingRefusal> {

@@ -39,6 +39,7 @@ use wire::id::ProjectId;
 
 use crate::bot_challenge::BotChallenge;
 use crate::email::notice::Topic;
+use crate::openid::client::ClientSettings;
 use crate::password::{self, length};
 use crate::permission::Rbac;
 use crate::project::onboarding::OnboardingStatus;
@@ -112,6 +113,9 @@ pub struct ProjectConfig {
     pub credential_enabled: bool,
     /// Whether users may sign in with an emailed code or link.
     pub magic_link_enabled: bool,
+    /// The settings for OAuth clients that describe themselves.
+    #[serde(skip_serializing_if = "ClientSettings::is_default")]
+    pub oauth_clients: ClientSettings,
     /// The settings for passkeys.
     #[serde(skip_serializing_if = "PasskeySettings::is_default")]
     pub passkeys: PasskeySettings,
@@ -190,6 +194,7 @@ impl Default for ProjectConfig {
             sign_up_enabled: true,
             credential_enabled: true,
             magic_link_enabled: false,
+            oauth_clients: ClientSettings::default(),
             passkeys: PasskeySettings::default(),
             client_team_creation_enabled: false,
             client_user_deletion_enabled: false,

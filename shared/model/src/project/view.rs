@@ -118,6 +118,12 @@ pub struct AdminConfig {
     pub passkey_user_verification: UserVerification,
     /// Whether a passkey counts as both factors if its authenticator verified the user.
     pub passkey_replaces_second_factor: bool,
+    /// Whether the URL of a client's metadata document can be its OAuth `client_id`.
+    pub oauth_client_documents_enabled: bool,
+    /// The hosts of the accepted metadata documents; empty if every host is accepted.
+    pub oauth_client_document_hosts: Vec<String>,
+    /// Whether OAuth clients may register themselves.
+    pub oauth_client_registration_enabled: bool,
     /// Whether users are emailed about sign-ins from new places.
     pub new_sign_in_mails: bool,
     /// The topics of which changes are not reported to users.
@@ -284,6 +290,9 @@ impl AdminConfig {
             passkey_rp_ids: config.passkeys.rp_ids.clone(),
             passkey_user_verification: config.passkeys.user_verification,
             passkey_replaces_second_factor: config.passkeys.replaces_second_factor,
+            oauth_client_documents_enabled: config.oauth_clients.documents_enabled,
+            oauth_client_document_hosts: config.oauth_clients.document_hosts.clone(),
+            oauth_client_registration_enabled: config.oauth_clients.registration_enabled,
             new_sign_in_mails: config.new_sign_in_mails,
             disabled_notices: config.disabled_notices.iter().copied().collect(),
             create_team_on_sign_up: config.create_team_on_sign_up,

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 use wire::id::{OauthClientId, SessionId};
 
+use crate::openid::resource::ResourceScopes;
 use crate::session::rotation::Rotation;
 use crate::session::scope::{Scope, Scopes};
 
@@ -20,8 +21,11 @@ pub struct ClientSession {
     pub id: OauthClientId,
     /// The client's name, for lists of sessions.
     pub name: String,
-    /// The scopes that the user has granted for this session.
+    /// The scopes that the user has granted for this session, other than those of resources.
     pub scopes: Scopes,
+    /// The resources that the client may use in this session.
+    #[serde(default, skip_serializing_if = "ResourceScopes::is_empty")]
+    pub resources: ResourceScopes,
     /// The serial of the user's grant; the session ends when the grant ends. Absent if the client
     /// belongs to the project itself.
     pub grant: Option<Uuid>,

@@ -4,7 +4,8 @@
 //! If a client belongs to the project itself, the project is the audience of the client's access
 //! tokens, as for the tokens of the project's apps, and the API accepts the tokens. Access tokens
 //! of all other clients are only for the userinfo endpoint, because services must not mistake such
-//! a token for a token of the project's apps.
+//! a token for a token of the project's apps. If the client requests a token for a resource, only
+//! that resource is the audience (RFC 8707 §2).
 
 use std::time::Duration;
 
@@ -18,10 +19,12 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
-use wire::id::{OauthClientId, ProjectId, SessionId, UserId};
+use wire::id::{ProjectId, SessionId, UserId};
 
 use super::rsa::NoUsableKey;
 use super::{Audience, Error, Signer, Subject, TYPE, is_access_token};
+use crate::openid::client_name::ClientName;
+use crate::openid::resource::ResourceIdentifier;
 use crate::session::client::{ACR_MFA, ACR_SINGLE, ClientSession};
 use crate::session::scope::{Scope, Scopes};
 use crate::session::{Amr, Session};
@@ -44,7 +47,7 @@ pub fn userinfo_endpoint(issuer: &str) -> String {
 pub struct ClientClaims {
     #[serde(flatten)]
     claims: Value,
-    client_id: OauthClientId,
+    client_id: ClientName,
     /// The session.
     sid: SessionId,
     /// When the user authenticated, in seconds since the Unix epoch.
@@ -63,9 +66,9 @@ pub struct ClientClaims {
 pub struct IdClaims {
     iss: String,
     sub: UserId,
-    aud: OauthClientId,
+    aud: ClientName,
     /// The party to which the token was issued.
-    azp: OauthClientId,
+    azp: ClientName,
     /// When the token was issued, in seconds since the Unix epoch.
     iat: i64,
     /// When the token expires, in seconds since the Unix epoch.
@@ -126,7 +129,9 @@ pub struct ClientTokenClaims {
     /// The session.
     pub sid: SessionId,
     /// The client.
-    pub client_id: OauthClientId,
+    pub client_id: ClientName,
+    /// The service for which the token is valid.
+    pub aud: String,
     /// The scopes, separated by spaces.
     pub scope: String,
     /// When the token expires, in seconds since the Unix epoch.
@@ -141,7 +146,7 @@ pub struct IdTokenHint {
     /// The session.
     pub sid: SessionId,
     /// The client.
-    pub aud: OauthClientId,
+    pub aud: ClientName,
     /// When the user authenticated, in seconds since the Unix epoch.
     auth_time: i64,
 }
@@ -192,13 +197,13 @@ impl Signer {
         &self,
         (subject, is_confirmed): (&Subject, bool),
         session: &Session,
-        client: &ClientSession,
+        (name, client, resource): (ClientName, &ClientSession, Option<(&ResourceIdentifier, &Scopes)>),
         jti: Uuid,
         (now, life): (Timestamp, Duration),
     ) -> ClientClaims {
         let mut claims = self.claims(subject, now, life);
         claims.client_id = None;
-        claims.scope = client.scopes.to_string();
+        claims.scope = resource.map_or(&client.scopes, |(_, scopes)| scopes).to_string();
         claims.email_verified &= is_confirmed;
         let has = |scope: Scope| client.scopes.has(scope);
         let mut left_out = Vec::new();
@@ -207,6 +212,9 @@ impl Signer {
             left_out.extend(["requires_totp_mfa", "is_restricted", "restricted_reason", "is_anonymous", "role", "branch_id"]);
             left_out.extend((!has(Scope::Teams)).then_some("selected_team_id"));
             left_out.extend((!has(Scope::Profile)).then_some("signed_up_at"));
+        }
+        if let Some((resource, _)) = resource {
+            claims.aud = resource.to_string();
         }
         if !has(Scope::Profile) {
             claims.name = None;
@@ -220,7 +228,7 @@ impl Signer {
         }
         ClientClaims {
             claims,
-            client_id: client.id,
+            client_id: name,
             sid: session.id,
             auth_time: auth_time(session),
             acr: acr(&session.amr),
@@ -234,7 +242,7 @@ impl Signer {
         &self,
         project: &ProjectId,
         about: UserClaims,
-        (session, client): (&Session, &ClientSession),
+        (session, client): (&Session, &ClientName),
         (nonce, access_token): (Option<String>, &str),
         (now, life): (Timestamp, Duration),
     ) -> IdClaims {
@@ -243,8 +251,8 @@ impl Signer {
         IdClaims {
             iss: issuer(&self.api_url, project),
             sub: session.user_id,
-            aud: client.id,
-            azp: client.id,
+            aud: client.clone(),
+            azp: client.clone(),
             iat,
             exp: iat.saturating_add_unsigned(life.as_secs()),
             auth_time: auth_time(session),
@@ -285,13 +293,29 @@ impl Signer {
         header.kid.filter(|_| header.alg == Algorithm::RS256)
     }
 
-    /// Verifies an access token of one of this project's clients. If the token is signed with an
-    /// RSA key, the project's keys must have been read.
+    /// Verifies an access token of one of this project's clients, which must be valid for the
+    /// userinfo endpoint. If the token is signed with an RSA key, the project's keys must have been
+    /// read.
     pub fn verify_client(&self, token: &str, project: &ProjectId, now: Timestamp) -> Result<ClientTokenClaims, Error> {
         let issuer = issuer(&self.api_url, project);
         let audiences = [userinfo_endpoint(&issuer), Audience::Normal.name(project)];
+        self.verify_client_for(token, project, Some(&audiences), now)
+    }
+
+    /// Like [`Self::verify_client`], but the token can be for any service.
+    pub fn verify_client_for_any(&self, token: &str, project: &ProjectId, now: Timestamp) -> Result<ClientTokenClaims, Error> {
+        self.verify_client_for(token, project, None, now)
+    }
+
+    fn verify_client_for(
+        &self,
+        token: &str,
+        project: &ProjectId,
+        audiences: Option<&[String]>,
+        now: Timestamp,
+    ) -> Result<ClientTokenClaims, Error> {
         let is_type = |typ: Option<&str>| typ.is_some_and(|typ| is_access_token(Some(typ)));
-        let claims: ClientTokenClaims = self.signed_by(token, project, is_type, Some(&audiences), now)?;
+        let claims: ClientTokenClaims = self.signed_by(token, project, is_type, audiences, now)?;
         if claims.exp <= now.as_second() { Err(Error::Unparsable) } else { Ok(claims) }
     }
 
