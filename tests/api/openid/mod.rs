@@ -81,7 +81,7 @@ impl<'a> RelyingParty<'a> {
         browser.get(&format!("{}?{}", self.endpoint("authorize"), self.parameters(changes))).await
     }
 
-    /// The page to which the authorization endpoint redirects a browser.
+    /// The page that the authorization endpoint redirects a browser to.
     async fn page(&self, browser: &Browser<'_>, changes: &[(&str, &str)]) -> Answer {
         let request = self.request(browser, changes).await;
         browser.open("authorize", &[("request", &request)]).await
@@ -140,7 +140,7 @@ impl<'a> RelyingParty<'a> {
     }
 }
 
-/// A browser in which a user is signed in.
+/// A browser where a user is signed in.
 async fn signed_in<'a>(app: &'a TestApp, email: &str) -> Browser<'a> {
     let browser = Browser::new(app);
     sign_up(&browser, email).await;

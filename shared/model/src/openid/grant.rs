@@ -35,8 +35,8 @@ pub struct OauthGrant {
 }
 
 impl OauthGrant {
-    /// The id of all grants to this client. The id is derived from the client's id, so a user's
-    /// grant is found without an index.
+    /// The id that all grants to this client share. The id is derived from the client's id, so a
+    /// user's grant is found without an index.
     pub fn id(client: OauthClientId) -> OauthGrantId {
         let digest = Digest::of(&format!("grant {client}"));
         let bytes: Vec<u8> = digest.as_str().bytes().take(16).collect();
@@ -96,7 +96,7 @@ pub struct OauthGrantView {
     /// All scopes that the user has granted.
     #[schema(value_type = Vec<String>)]
     scopes: Scopes,
-    /// Milliseconds since the Unix epoch.
+    /// When the user first consented, in milliseconds since the Unix epoch.
     created_at_millis: i64,
     /// When the user last consented, in milliseconds since the Unix epoch.
     updated_at_millis: i64,

@@ -59,7 +59,7 @@ pub enum AuthorizationError {
 }
 
 impl AuthorizationError {
-    /// The code in `error`.
+    /// The error code, as sent in the parameter `error`.
     pub fn code(self) -> &'static str {
         self.into()
     }
@@ -70,7 +70,7 @@ impl AuthorizationError {
 pub struct Refusal {
     /// The error.
     pub error: AuthorizationError,
-    /// What is wrong.
+    /// What is wrong with the request, for the client's developers.
     pub description: Cow<'static, str>,
 }
 
@@ -172,11 +172,11 @@ impl ReturnPath {
 pub struct AuthorizationRequest {
     /// The client.
     pub client_id: OauthClientId,
-    /// Where the answer goes.
+    /// Where the response is sent.
     pub back: ReturnPath,
     /// The requested scopes.
     pub scopes: Scopes,
-    /// The value to return in the ID token.
+    /// The `nonce` to return in the ID token.
     pub nonce: Option<String>,
     /// The PKCE challenge (RFC 7636), method S256.
     pub code_challenge: Option<String>,

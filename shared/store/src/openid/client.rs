@@ -88,8 +88,8 @@ impl Store {
         self.write(replace).await
     }
 
-    /// Deletes a client; `false` if it does not exist. The client's sessions and grants no longer
-    /// work.
+    /// Deletes a client; `false` if it does not exist. The client's sessions and grants stop
+    /// working.
     pub async fn delete_oauth_client(&self, project: &ProjectId, id: OauthClientId) -> Result<bool, Error> {
         let less = Write::update(count_key(project), "ADD clients :less").value(":less", integer(-1));
         let gone = Write::delete(client_key(project, id)).on("attribute_exists(pk)").targets(target(id));
@@ -97,7 +97,7 @@ impl Store {
     }
 }
 
-/// The client, found among items that were read.
+/// Finds a client among items that were read.
 impl Items {
     /// The client with this id.
     pub fn oauth_client(&mut self, project: &ProjectId, id: OauthClientId) -> Result<Option<OauthClient>, Error> {

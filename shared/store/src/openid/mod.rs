@@ -3,15 +3,15 @@
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
 //! | client | `P#<P>` | `OAUTHCLIENT#<client>` | read with the project; one Query lists all |
-//! | number of clients | `P#<P>` | `OAUTHCLIENTS` | 1 unit more to create or delete a client |
-//! | grant | `U#<P>#<user>` | `GRANT#<id>` | the id follows from the client; one Query lists a user's grants |
+//! | number of clients | `P#<P>` | `OAUTHCLIENTS` | 1 additional unit to create or delete a client |
+//! | grant | `U#<P>#<user>` | `GRANT#<id>` | the id is derived from the client's id; one Query lists a user's grants |
 //! | authorization request of a client | `N#<P>#<digest of the name>` | `REQUEST` | 1 unit for each KB to write; expires by TTL |
 //! | pushed authorization request | `N#<P>#<digest of the name>` | `PUSHED` | 1 unit for each KB to write, and to take; expires by TTL |
 //! | authorization code of a client | `A#<P>#<digest>` | `CLIENT` | 1 unit to write, and 2 to redeem, with the session; expires by TTL |
 //!
 //! A session of a client is stored like any session ([`crate::session`]), with the state of its
-//! refresh token. Ending a grant is one write: the grant's sessions contain its serial, and no
-//! longer work without it.
+//! refresh token. Ending a grant is one write: the grant's sessions contain the serial of the
+//! grant, and stop working once the grant is deleted.
 
 mod client;
 mod code;
