@@ -51,8 +51,8 @@ struct Context {
     memory: u16,
     hashing_memory: u16,
     timeout: u16,
-    /// The name of the function that reads the stream, for the alarm that fires when it falls
-    /// behind.
+    /// The name of the function that reads the stream, for the alarm that fires when the function
+    /// falls behind.
     changes_name: &'static str,
     trail_name: &'static str,
 }
@@ -64,7 +64,7 @@ struct Area {
     id: String,
     /// The optional parameters of the stack that this area needs.
     needs: Names,
-    /// The stack that is deployed before this one.
+    /// The stack that is deployed before this stack.
     after: String,
 }
 
@@ -149,16 +149,16 @@ pub fn area(name: &str) -> &str {
     name.split('-').next().unwrap_or(name)
 }
 
-/// The key that a route with this method has in API Gateway.
+/// The key in API Gateway of a route with the given method.
 pub fn route_key(method: &str, route: &Route) -> String {
     format!("{method} {}", gateway_path(route.path))
 }
 
 /// The method in the key of an operation's first route. If a path supports only GET, the function
-/// gets requests with any method, and rejects all except GET and HEAD: HEAD would need a separate
-/// route, and an API has at most 300 routes by default. Paths that overlap, such as `/{document}`
-/// and `/health`, keep a route for each method, because `ANY` must not decide which of two
-/// overlapping routes wins.
+/// gets requests with any method, and rejects all except GET and HEAD. HEAD would otherwise need a
+/// separate route, and an API has at most 300 routes by default. Paths that overlap, such as
+/// `/{document}` and `/health`, keep a route for each method, because `ANY` must not decide which
+/// of two overlapping routes wins.
 fn main_method(route: &Route, all: &[Operation]) -> &'static str {
     let others = all.iter().map(|operation| &operation.route).filter(|other| other.name != route.name);
     let overlaps = |other: &Route| route.matches(other.path) || other.matches(route.path);
@@ -219,7 +219,7 @@ impl Function {
     }
 }
 
-/// The needs of all these functions together.
+/// The combined needs of the functions.
 fn together(functions: &[Function]) -> Names {
     functions.iter().flat_map(|function| &function.needs).copied().collect()
 }

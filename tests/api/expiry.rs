@@ -126,8 +126,9 @@ const KINDS: &[(&str, &str, Life)] = &[
     ("B", "SPENT", Expires),
 ];
 
-/// An item's kind. Sort keys have no prefix in the list of projects and in the index of words. In
-/// an audit trail, sort keys begin with the time of the entry. Links have a separate partition.
+/// An item's kind. Sort keys do not have a prefix in the list of projects and in the index of
+/// words. In an audit trail, sort keys begin with the time of the entry. Links have a separate
+/// partition.
 fn kind(pk: &str, sk: &str) -> (String, String) {
     let first = |key: &str| key.split('#').next().unwrap_or_default().to_owned();
     match pk.split('#').nth(2) {

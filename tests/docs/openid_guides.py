@@ -21,7 +21,7 @@ DJANGO = f"{RUN} .venv/bin/python manage.py runserver 3000"
 GO = f"{RUN} ./notes"
 NGINX = "/usr/sbin/nginx -p . -e stderr -c nginx.conf"
 
-# Commands that start a server, and its port.
+# Commands that start a server, each with the server's port.
 SERVERS = {APACHE: 3000, CHECKER: 4180, DJANGO: 3000, GO: 3000, NGINX: 4000}
 
 # What somebody does once a server has started, as arguments of visit.mjs.
@@ -45,7 +45,7 @@ class Visitor(Newcomer):
     def __init__(self, folder):
         super().__init__(folder)
         self.visited = []
-        # Go's modules are removed with the folder, for which they must be writable.
+        # Go's modules must be writable, so that they can be removed with the folder.
         self.environment |= {"GOPATH": str(folder / "go-modules"), "GOFLAGS": "-modcacherw"}
 
     @contextlib.contextmanager
@@ -62,7 +62,7 @@ def main():
     guides.NOT_RUN.update(NOT_RUN)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        # Apache and nginx, started by root, read the site as somebody else.
+        # Apache and nginx, when started by root, read the site as a different user.
         folder.chmod(0o755)
         newcomer = Visitor(folder)
         with newcomer.started(os.environ["GATEWAY"]):

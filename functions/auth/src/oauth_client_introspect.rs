@@ -62,8 +62,8 @@ pub async fn handle(
     ClientInput { body, path }: ClientInput<TokenOfClient, ProjectPath>,
 ) -> Result<Json<Introspection>, Error> {
     let proved = proof::prove_client(&app, &caller, &path, &body.client_id, body.client_secret.as_deref()).await?;
-    // A public client has no secret. Without this check, anyone who found a token could find out
-    // whether the token is valid.
+    // A public client has no secret. Without this check, anyone who found a token could learn
+    // whether it is valid.
     if !proved.client.is_confidential() {
         return Err(KnownError::InvalidOauthClientIdOrSecret { client_id: Some(body.client_id) }.into());
     }

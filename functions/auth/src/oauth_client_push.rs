@@ -1,7 +1,7 @@
 //! `POST /api/v1/projects/{project_id}/oauth2/par`: stores the authorization request of a client
-//! before the user is sent to the authorization endpoint (RFC 9126). The browser then carries only
-//! the name of the request, so nobody can change the request on the way. The name works only once,
-//! and only for 90 seconds.
+//! before the user is sent to the authorization endpoint (RFC 9126). The browser then sends only
+//! the `request_uri` of the stored request, so nobody can change the request in transit. Each
+//! `request_uri` works only once, and only for 90 seconds.
 
 use api::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
 use api::http::client::Caller;
@@ -77,11 +77,11 @@ pub struct PushedRequest {
 
 #[derive(Serialize, ToSchema)]
 pub struct PushedAnswer {
-    /// The name of the request, which must be sent as the parameter `request_uri` to the
-    /// authorization endpoint.
+    /// The URI of the stored request, which must be sent to the authorization endpoint as the
+    /// parameter `request_uri`.
     #[schema(example = "urn:ietf:params:oauth:request_uri:…")]
     request_uri: String,
-    /// The number of seconds for which the name is valid.
+    /// The number of seconds for which the `request_uri` is valid.
     expires_in: i64,
 }
 

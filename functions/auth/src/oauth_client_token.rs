@@ -1,9 +1,9 @@
 //! `POST /api/v1/projects/{project_id}/oauth2/token`: the token endpoint of the project as an
-//! OpenID provider (RFC 6749 §3.2). It exchanges an authorization code or a refresh token of one of
-//! the project's OAuth clients.
+//! OpenID provider (RFC 6749 §3.2). One of the project's OAuth clients exchanges an authorization
+//! code or a refresh token for an access token.
 //!
-//! With the project's id as the client id, the endpoint is equivalent to `POST
-//! /api/v1/auth/oauth/token`. The reason is that the metadata of a project can name only one token
+//! With the project's id as the client id, the endpoint is equivalent to
+//! `POST /api/v1/auth/oauth/token`, because the metadata of a project can name only one token
 //! endpoint.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
@@ -59,10 +59,10 @@ pub struct OauthClientTokenRequest {
     client_secret: Option<String>,
     /// Required with `authorization_code`.
     code: Option<String>,
-    /// The redirect URI of the authorization request. It is required with `authorization_code`.
+    /// The redirect URI of the authorization request. Required with `authorization_code`.
     redirect_uri: Option<String>,
-    /// Required with `authorization_code`, unless the client left PKCE out: the PKCE verifier (RFC
-    /// 7636 §4.5).
+    /// The PKCE verifier (RFC 7636 §4.5). Required with `authorization_code`, unless the
+    /// authorization request did not use PKCE.
     code_verifier: Option<String>,
     /// Required with `refresh_token`.
     refresh_token: Option<String>,
@@ -145,7 +145,7 @@ fn required(name: &str, value: Option<&String>) -> Result<String, Error> {
 }
 
 impl OauthClientTokenRequest {
-    /// The request as a request of the project, which is then the client.
+    /// The same request, with the project as the client.
     fn of_project(self) -> Result<TokenRequest, KnownError> {
         let redirect_uri = self.redirect_uri.map(|uri| RedirectUrl::parse(&uri)).transpose();
         Ok(TokenRequest {

@@ -1,11 +1,11 @@
 //! `POST /api/v1/auth/oauth2/authorizations`: checks the authorization request of a client (RFC
 //! 6749 §4.1.1). The authorization endpoint of the project is a page that calls this operation. An
-//! app with pages that replace the hosted pages can also call it.
+//! app with its own pages in place of the hosted pages can also call the operation.
 //!
 //! A valid request is stored, and must be completed after the user has signed in. The response
-//! contains the name of the request. This name is short enough for links in emails. Until the
-//! client and the redirect URI are verified, errors are not sent to the redirect URI, because it
-//! may belong to an attacker.
+//! contains a name for the request, which is short enough for links in emails. Until the client and
+//! the redirect URI are verified, errors are not sent to the redirect URI, because this URI may
+//! belong to an attacker.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, NamedItem, Route};

@@ -74,8 +74,8 @@ pub struct Authorization {
     /// The host to which the user returns, or the scheme of a native app.
     #[schema(example = "notes.example.com")]
     returns_to: String,
-    /// Whether the redirect URI proves which program receives the code. If it does not prove this,
-    /// the user is asked at every sign-in.
+    /// Whether the redirect URI proves which program receives the code. If `false`, the user is
+    /// asked at every sign-in.
     proves_client: bool,
     /// The origin of the redirect URI, for a page's content security policy.
     form_target: String,
@@ -111,7 +111,7 @@ pub struct AskingClient {
     policy_uri: Option<String>,
     /// The URL of the client's terms of service.
     tos_uri: Option<String>,
-    /// Whether the client belongs to the project. In this case, users do not have to consent.
+    /// Whether the client belongs to the project, so that users do not have to consent.
     is_first_party: bool,
     /// The host of the client's metadata document, which has proved that it describes the client.
     /// `null` for other clients.
@@ -187,8 +187,9 @@ impl RequestedResource {
     }
 }
 
-/// Checks that the caller has the whole session. Someone who stole only an access token must not
-/// get a longer session for it. The session of a client must not start another session either.
+/// Checks that the caller also has the session's refresh token. Someone who stole only an access
+/// token must not get a longer session in exchange, and the session of a client must not start
+/// another session.
 async fn prove_session(access: &Access<Client>, headers: &HeaderMap) -> Result<(), Error> {
     let Some(current) = &access.user else { return Ok(()) };
     let Some(token) = header(headers, "refresh-token")? else {

@@ -1,5 +1,5 @@
 //! `POST /api/v1/internal/oauth-clients`: creates a client to which users can sign in. Only this
-//! response contains the client's secret.
+//! operation returns the client's secret.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{CreatedJson, Route};

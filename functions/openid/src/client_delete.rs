@@ -1,6 +1,6 @@
 //! `DELETE /api/v1/internal/oauth-clients/{id}`: deletes a client. Its sessions end immediately.
-//! The grants that users have given the client no longer have an effect. They stay in the lists of
-//! these users until the users remove them.
+//! The grants that users have given the client lose their effect, but stay in the users' lists
+//! until the users remove them.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, UpdateItem};
 use api::http::{Json, Route};

@@ -27,7 +27,7 @@ pub mod userinfo_read;
 
 use api::http::Register;
 
-/// The operations of this area.
+/// Registers every operation of this crate.
 pub fn operations(register: &mut impl Register) {
     register.operation(client_list::ROUTE, client_list::handle);
     register.operation(client_create::ROUTE, client_create::handle);

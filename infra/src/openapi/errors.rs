@@ -20,8 +20,8 @@ pub(super) const PRODUCT: &str = "ProductError";
 /// The name of the schema for errors of OAuth operations (`BodyRule::has_oauth_errors`).
 pub(super) const OAUTH: &str = "OauthError";
 const CODE: &str = "ProductErrorCode";
-/// The description of `details`. This schema names no properties, because generated clients would
-/// drop all properties that it does not name.
+/// The description of `details`. The schema does not name any properties, because generated clients
+/// would drop all other properties.
 const DETAILS: &str = "The details of the error. Their fields depend on the code; see the list of codes. Those of `SCHEMA_ERROR` \
                        have `problems`, a list of objects with two strings: `path`, the place of a wrong value, such as \
                        `body.primary_email`, and `problem`, what is wrong with it, such as `is required`.";

@@ -23,7 +23,7 @@ pub enum AnswerError {
     #[error("the provider refused the request: {0}")]
     Refused(String),
     /// The provider responded to a GET with status 401: it does not accept the access token, or
-    /// requires one when none was sent.
+    /// requires one although none was sent.
     #[error("the provider does not accept the access token, or requires one")]
     Unauthorized,
     /// The provider's metadata or response shows that the provider, or its entry in the project's
@@ -34,7 +34,7 @@ pub enum AnswerError {
     #[error("the request or the provider's answer is invalid: {0}")]
     Senseless(String),
     /// The URL must not be called: it uses neither HTTP nor HTTPS. Unless the deployment allows
-    /// private addresses, this also applies to plain HTTP and to a private IP address as the host.
+    /// private addresses, plain HTTP and private IP addresses are refused too.
     #[error("{0} is not a public HTTPS address; GATELET_ALLOW_PRIVATE_ISSUERS=1 allows private ones and HTTP")]
     Private(String),
 }
@@ -103,7 +103,7 @@ fn redirects(status: StatusCode) -> AnswerError {
     AnswerError::Misconfigured(format!("an endpoint answers {status}, and redirects are not followed: use the URL it redirects to"))
 }
 
-/// The failure of a request that got no usable response.
+/// The failure of a request that did not get a usable response.
 pub(crate) struct AttemptError {
     pub(crate) fault: AnswerError,
     /// Whether the request definitely did not reach the server.
@@ -118,8 +118,8 @@ impl AttemptError {
         Self { fault, is_unsent: false, is_throttled: false }
     }
 
-    /// Whether a second attempt could succeed and does no harm; an attempt never does harm if the
-    /// request `is_safe`.
+    /// Whether a second attempt could succeed without doing harm; repeating a request that
+    /// `is_safe` never does harm.
     pub(crate) fn may_repeat(&self, is_safe: bool) -> bool {
         matches!(self.fault, AnswerError::Unavailable(_)) && !self.is_throttled && (is_safe || self.is_unsent)
     }

@@ -1,11 +1,11 @@
 //! Requests to OAuth providers and Turnstile. A project's administrators choose issuers, so the
-//! target of a request is untrusted. There are no redirects, each request has a timeout, and
+//! target of a request is untrusted. Redirects are not followed, each request has a timeout, and
 //! responses have a maximum size. Only public IP addresses are called ([`crate::public_address`])
 //! unless the deployment also allows private ones.
 //!
 //! A failed request is repeated once if that is safe: if the request only reads, or certainly did
-//! not reach the server. Otherwise, codes and refresh tokens are not sent twice, because a provider
-//! that sees one again revokes the tokens it issued (RFC 6749 §4.1.2, RFC 9700 §4.14).
+//! not reach the server. A code or refresh token that may have arrived is not sent again, because a
+//! provider that receives one twice revokes the tokens it issued (RFC 6749 §4.1.2, RFC 9700 §4.14).
 
 use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
@@ -88,8 +88,8 @@ pub struct Outgoing<'a> {
 }
 
 impl<'a> Outgoing<'a> {
-    /// A client with the deployment's rules for private IP addresses. The client's calls together
-    /// may take [`PROVIDERS_TIMEOUT`], starting now.
+    /// A client with the deployment's rules for private IP addresses. All of the client's calls
+    /// together may take up to [`PROVIDERS_TIMEOUT`], starting now.
     pub fn new(settings: &'a Settings, project: &'a ProjectId) -> Self {
         Self { project: Some(project), ..Self::without_project(settings) }
     }
@@ -118,20 +118,20 @@ impl<'a> Outgoing<'a> {
         Self { timeout: CHALLENGE_TIMEOUT, until, ..Self::new(settings, project) }
     }
 
-    /// A client for the metadata of issuers, in operations that do not call any other endpoint. The
-    /// client's calls together may take eight seconds.
+    /// A client for the metadata of issuers, in operations that do not call any other endpoint. All
+    /// of the client's calls together may take up to eight seconds.
     pub fn for_metadata(settings: &'a Settings, project: &'a ProjectId) -> Self {
         Self { until: Instant::now() + BRIEF_TIMEOUT, ..Self::new(settings, project) }
     }
 
-    /// A client for webhook endpoints. It follows the rules of [`Self::new`], but does not use the
-    /// server that replaces providers; `project` is `None` if the client only checks URLs.
+    /// A client for webhook endpoints. The client follows the rules of [`Self::new`], but does not
+    /// use the server that replaces providers; `project` is `None` if the client only checks URLs.
     pub(crate) fn for_webhooks(settings: &'a Settings, project: Option<&'a ProjectId>) -> Self {
         Self { stand_in: None, project, is_for_webhooks: true, ..Self::without_project(settings) }
     }
 
-    /// Whether there is time left for a whole attempt. If not, do not send anything that must not
-    /// be sent twice.
+    /// Whether there is time left for a whole attempt. If there is too little time, do not send
+    /// anything that must not be sent twice.
     pub fn has_time(self) -> bool {
         Instant::now() + self.timeout <= self.until
     }
@@ -159,7 +159,7 @@ impl<'a> Outgoing<'a> {
     }
 
     /// Fetches a document. The status may be any status below 500 except 429, and the media type
-    /// may differ from JSON and JWT.
+    /// need not be JSON or JWT.
     pub async fn fetch(self, url: &str, bearer: Option<&str>, header: Option<(&str, &str)>) -> Result<Answer, AnswerError> {
         let bearer = bearer.map(|token| (AUTHORIZATION, format!("Bearer {token}")));
         let header = header.map(|(name, value)| Ok((name.parse::<HeaderName>().map_err(unsendable)?, value.to_owned()))).transpose()?;
@@ -261,7 +261,7 @@ pub(crate) type Client<R = SystemNames> = legacy::Client<HttpsConnector<Connecto
 /// addresses in URLs are not resolved; [`Outgoing::check`] checks them. The client trusts the
 /// operator's certificates, and uses the operator's proxy.
 fn client_from_env(resolver: PublicResolver) -> Client {
-    // This cannot happen in practice, because a process with invalid variables does not even start.
+    // In practice, the variables are valid, because a process with invalid ones does not start.
     let unreadable = |error: &wire::environment::Error| tracing::error!(%error, "outgoing calls ignore a setting of the environment");
     let roots = tls::roots().inspect_err(unreadable).unwrap_or_else(|_| tls::public_roots());
     let proxy = Proxy::from_env().inspect_err(unreadable).unwrap_or_default();

@@ -83,7 +83,7 @@ impl<'a> RelyingParty<'a> {
         browser.get(&format!("{}?{}", self.endpoint("authorize"), self.parameters(changes))).await
     }
 
-    /// The page to which the authorization endpoint redirects a browser.
+    /// The page that the authorization endpoint redirects a browser to.
     async fn page(&self, browser: &Browser<'_>, changes: &[(&str, &str)]) -> Answer {
         let request = self.request(browser, changes).await;
         browser.open("authorize", &[("request", &request)]).await

@@ -1,5 +1,5 @@
 //! Redeems authorization codes. A code belongs to one client, one redirect URI and one PKCE
-//! challenge. It works only once. A second use means that the code was stolen, so the session that
+//! challenge, and works only once. A second use means that the code was stolen, so the session that
 //! the first use started ends (RFC 6749 §4.1.2). If the user's credentials or the grant change
 //! while the code is redeemed, the new session ends when it is first used.
 
@@ -53,14 +53,14 @@ impl Redemption {
             limits::unknown_token(app, &project.id, place).await?;
             return Err(invalid());
         };
-        // If another client sends the code, the code stays usable, because its client did nothing
-        // wrong.
+        // If another client sends the code, the code stays valid, because the client to which it
+        // was issued did nothing wrong.
         if stored.client_id != client.id {
             limits::unknown_token(app, &project.id, place).await?;
             return Err(invalid());
         }
-        // Only someone who has the verifier took part in the flow, so nobody else can end the
-        // session.
+        // A caller without the verifier did not take part in the flow and must not be able to end
+        // its session.
         if !stored.is_verified_by(self.verifier.as_ref()) {
             return Err(invalid());
         }
@@ -102,7 +102,7 @@ impl Redemption {
     }
 }
 
-/// The session that a code starts, and the refresh token of the session if the client gets one. The
+/// The session that a code starts, and its refresh token if the client gets one. The client's
 /// session does not outlast the session in which the user granted access.
 fn started(scope: Scope<'_>, client: &OauthClient, stored: &ClientCode, user: &User, begun: &Session) -> (Session, Option<RefreshToken>) {
     let Scope { app, project, place } = scope;

@@ -25,7 +25,7 @@ pub(crate) struct ClientToken {
 }
 
 impl ClientToken {
-    /// Finds the token if the token belongs to this client and is still valid.
+    /// Finds a token that belongs to this client and is still valid.
     pub(crate) async fn find(app: &App, project: &Project, client: &OauthClient, text: &str) -> Result<Option<Self>, Error> {
         let refresh = RefreshToken::parse(text);
         let (user, session, claims) = match &refresh {

@@ -26,8 +26,8 @@ use crate::client_tokens::answer::ClientTokens;
 use crate::client_tokens::code::key_of_session;
 use crate::client_tokens::issue::Issue;
 
-/// The number of times that a request reads the session again after it has lost the race to replace
-/// the token.
+/// The number of times that a request reads the session if other requests keep replacing the token
+/// first.
 const ATTEMPTS: usize = 3;
 
 /// The keys of the items to read together with the client, which are the session, the user and the
@@ -89,7 +89,7 @@ pub(crate) async fn refresh(
             let issue = Issue { scope, client, user, session: &current, nonce: None, narrowed, target };
             return issue.tokens(Some(next.expose_secret().to_owned())).await;
         }
-        // Another request has replaced the token, so this request gets the same new token.
+        // Another request has replaced the token, so both requests return the same new token.
         session = app.store.session(&project.id, token.user_id, token.session_id).await?;
     }
     Err(Error::conflict())
@@ -110,7 +110,7 @@ async fn rotate(
     Ok(is_first.then(|| next.text().clone()))
 }
 
-/// Records that the user is active, as every refresh does.
+/// Every refresh records that the user is active.
 async fn note_use(scope: Scope<'_>, user: &User, session: &Session) -> Result<(), Error> {
     let Scope { app, project, place } = scope;
     let now = app.clock.now();
@@ -139,8 +139,8 @@ fn narrow(text: &str, granted: &Scopes, target: Option<&mut TokenTarget>) -> Res
     Ok(asked.only(granted))
 }
 
-/// Ends the access that a stolen token gives. This is the grant with all its sessions. For a
-/// first-party client, it is only this session. The user is notified in the same transaction.
+/// Ends the access that a stolen token gives: the grant with all its sessions or, for a first-party
+/// client, only this session. The user is notified in the same transaction.
 async fn end_stolen(scope: Scope<'_>, client: &OauthClient, user: UserId, session: &Session) -> Result<(), Error> {
     let Scope { app, project, place } = scope;
     optimistic!(|_| {

@@ -1,9 +1,9 @@
 //! `authorize`: signs the visitor in to a client of the project (OpenID Connect Core §3.1.2). The
-//! authorization endpoint checks the client's request and sends the browser to this page. From then
-//! on, the query contains only the name of the request.
+//! authorization endpoint checks the client's request and sends the browser to this page. On this
+//! page, the query names the stored request instead of repeating its parameters.
 //!
-//! The operation decides which step comes next. The page shows the client and the site to which the
-//! visitor will return, because anyone may have sent the link.
+//! The operation `authorization_complete` decides which step comes next. The page shows the client
+//! and the site to which the visitor will return, because anyone may have sent the link.
 
 use minijinja::{Value, context};
 use openid_functions::{authorization_begin, authorization_complete};
@@ -17,7 +17,7 @@ use crate::visit::authorization::AUTHORIZE;
 use crate::visit::call::{Call, Reply};
 use crate::visit::fields::Fields;
 
-/// The query parameter that contains the name of the request.
+/// The query parameter that names the stored request.
 const REQUEST: &str = "request";
 /// The query parameter that is set if a form led to this page.
 const ONWARD: &str = "onward";
@@ -102,8 +102,9 @@ fn to_page(visit: &Visit, page: &str, reply: &Reply, is_another: bool) -> String
     visit.place.url(page, &given(query, ANOTHER, if is_another { "1" } else { "" }))
 }
 
-/// The URL of a page, with a mark that a form leads to the page. Browsers check the policy of the
-/// form for every redirect that follows, and the policy does not contain the client's URL.
+/// The URL of a page, with a mark that a form leads to the page. Browsers apply the policy
+/// `form-action` to every redirect that follows a form, and the policy does not contain the
+/// client's URL.
 pub(crate) fn after_form(url: &str) -> String {
     format!("{url}{}{ONWARD}=1", if url.contains('?') { '&' } else { '?' })
 }
@@ -127,7 +128,8 @@ pub(super) fn onward(visit: &Visit, url: &str) -> Answer {
     visit.document("to_client", context! { href => url, fields => Vec::<Value>::new() }).answer()
 }
 
-/// A source for the policy about forms. It is the origin of a URL, or the scheme of a native app.
+/// A source for `form-action` in the content security policy: the origin of a URL, or the scheme of
+/// a native app.
 fn target(url: &str) -> Option<String> {
     let scheme = || url.split_once(':').map(|(scheme, _)| format!("{scheme}:"));
     origin(url).or_else(|| scheme().filter(|scheme| scheme.contains('.')))

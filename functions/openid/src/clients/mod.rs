@@ -1,4 +1,4 @@
-//! The path parameters, the lookup and the check that the operations on clients share.
+//! The path parameters, the lookup and the check shared by the operations on clients.
 
 use api::http::Route;
 use api::product::{Access, Admin};

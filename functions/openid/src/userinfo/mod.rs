@@ -1,6 +1,6 @@
 //! The userinfo endpoint (OpenID Connect Core §5.3), which returns claims about the user of a
-//! client's access token. The token must be in the header. URLs are logged, and a form could be
-//! sent without CORS.
+//! client's access token. The token must be in the header, because URLs are logged, and other sites
+//! could send a form without CORS.
 
 use api::http::client::Caller;
 use api::http::{Describe, Description, Json};
@@ -31,9 +31,9 @@ pub struct Userinfo {
     sub: UserId,
     #[serde(flatten)]
     claims: UserClaims,
-    /// The ids of the user's teams, at most 500. With the scope `teams`.
+    /// The ids of the user's teams, at most 500. Present with the scope `teams`.
     teams: Option<Vec<TeamId>>,
-    /// The ids of the user's permissions in the project. With the scope `permissions`.
+    /// The ids of the user's permissions in the project. Present with the scope `permissions`.
     permissions: Option<Vec<String>>,
 }
 
@@ -112,7 +112,7 @@ pub(crate) async fn userinfo(app: &App, caller: &Caller, headers: &HeaderMap, pa
     let own = session.client.as_deref().filter(|own| own.id == client.id && is_granted(own.grant, grant.as_ref()));
     let own = own.filter(|own| own.is_first_party() == client.is_first_party).ok_or_else(invalid)?;
     // The token may have fewer scopes than the session, and the client's permitted scopes may have
-    // been reduced since.
+    // been reduced since the token was issued.
     let scopes = Scopes::parse(&claims.scope).map_err(|_| invalid())?.only(&own.scopes).only(&client.scopes);
     let lives = session.is_live(&user, &settings.config.sessions, now) && user.restricted_reason_in(&session, &settings.config).is_none();
     if !lives {

@@ -1,8 +1,8 @@
 //! The router of a Lambda that has one operation.
 //!
-//! API Gateway matches routes against the decoded path. The router matches them against the path as
-//! sent, which may not match any route. If a path supports only GET, API Gateway passes requests
-//! with any method to the function.
+//! API Gateway matches routes against the decoded path. The router matches routes against the
+//! undecoded path, which may not match any route. If a path supports only GET, API Gateway passes
+//! requests with any method to the function.
 
 use axum::Router;
 use axum::extract::Request;
@@ -43,7 +43,7 @@ pub(super) const OF_CONTENT: Others = Others {
 pub(super) const OF_PAGES: Others =
     Others { no_route: pages::layer::missing, wrong_method: pages::layer::wrong_method, behind: |_, fallback| fallback };
 
-/// The router of an operation; its methods are already behind the layer of its interface.
+/// The router of an operation; `methods` is already behind the layer of the operation's interface.
 pub(super) fn operation_router(app: &App, route: Route, methods: MethodRouter<App>, others: Others) -> Router<App> {
     let behind = |fallback: Router<App>| (others.behind)(app, fallback).with_state::<()>(app.clone());
     let no_route = async move |method: Method| if method == Method::OPTIONS { preflight() } else { (others.no_route)() };

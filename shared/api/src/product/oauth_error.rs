@@ -1,8 +1,8 @@
 //! The errors of the token endpoint and the device authorization endpoint: OAuth clients read
 //! `error`, a code of RFC 6749 or RFC 8628; SDKs read `code` and `details`.
 //!
-//! The same body serves both kinds of clients, because neither format forbids the fields of the
-//! other format. The layer writes the body, because some errors occur before the operation runs.
+//! One body serves OAuth clients and SDKs, because each format permits the other's fields. The
+//! layer writes the body, because some errors occur before the operation runs.
 
 use errors::KnownError;
 use serde::Serialize;
@@ -10,7 +10,8 @@ use serde_json::Value;
 use strum::{EnumString, IntoStaticStr, VariantNames};
 
 /// The codes in `error` (RFC 6749 §5.2, RFC 8628 §3.5). `ServerError` and `TemporarilyUnavailable`
-/// are from RFC 6749 §4.1.2.1: §5.2 does not define such codes, but clients know them.
+/// come from RFC 6749 §4.1.2.1, because §5.2 does not define codes for these cases, and clients
+/// know these two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, EnumString, IntoStaticStr, VariantNames)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]

@@ -90,13 +90,13 @@ pub struct OauthClient {
     pub id: OauthClientId,
     /// The name that users see.
     pub name: String,
-    /// The logo that users see.
+    /// The URL of the logo that users see.
     pub logo_url: Option<String>,
-    /// The page about the client.
+    /// The URL of a page about the client.
     pub client_uri: Option<String>,
-    /// The client's privacy policy.
+    /// The URL of the client's privacy policy.
     pub policy_uri: Option<String>,
-    /// The client's terms of service.
+    /// The URL of the client's terms of service.
     pub tos_uri: Option<String>,
     /// Whether the client can keep a secret.
     pub client_type: ClientType,

@@ -262,13 +262,13 @@ pub struct ClientView {
     client_type: ClientType,
     /// When each valid secret expires, newest first.
     secrets: Vec<SecretView>,
-    /// The logo that users see.
+    /// The URL of the logo that users see.
     logo_url: Option<String>,
-    /// A page about the client.
+    /// The URL of a page about the client.
     client_uri: Option<String>,
-    /// The client's privacy policy.
+    /// The URL of the client's privacy policy.
     policy_uri: Option<String>,
-    /// The client's terms of service.
+    /// The URL of the client's terms of service.
     tos_uri: Option<String>,
     /// Whether the client belongs to the project itself; if so, the client's users need not
     /// consent.
@@ -284,9 +284,9 @@ pub struct ClientView {
     scopes: Scopes,
     /// The algorithm that signs the client's tokens.
     signing_algorithm: TokenAlgorithm,
-    /// `null` for the deployment's default.
+    /// How long access tokens are valid, in seconds; `null` for the deployment's default.
     access_token_seconds: Option<u32>,
-    /// `null` for the project's default.
+    /// How long a session of the client lasts, in seconds; `null` for the project's default.
     session_seconds: Option<u32>,
     /// Only members of at least one of these teams may sign in; `null` if users do not have to be
     /// in a team.
@@ -296,9 +296,9 @@ pub struct ClientView {
     allowed_permission_id: Option<String>,
     /// Whether the client is disabled.
     is_disabled: bool,
-    /// Milliseconds since the Unix epoch.
+    /// When the client was created, in milliseconds since the Unix epoch.
     created_at_millis: i64,
-    /// Milliseconds since the Unix epoch.
+    /// When the client was last changed, in milliseconds since the Unix epoch.
     updated_at_millis: i64,
 }
 

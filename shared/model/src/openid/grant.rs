@@ -39,8 +39,8 @@ pub struct OauthGrant {
 }
 
 impl OauthGrant {
-    /// The id of all grants to this client. The id is derived from the client's id, so a user's
-    /// grant is found without an index.
+    /// The id that all grants to this client share. The id is derived from the client's id, so a
+    /// user's grant is found without an index.
     pub fn id(client: OauthClientId) -> OauthGrantId {
         derived_id(&format!("grant {client}")).into()
     }
@@ -108,7 +108,7 @@ pub struct OauthGrantView {
     scopes: Scopes,
     /// The resources that the user lets the client use.
     resources: Vec<GrantedResource>,
-    /// Milliseconds since the Unix epoch.
+    /// When the user first consented, in milliseconds since the Unix epoch.
     created_at_millis: i64,
     /// When the user last consented, in milliseconds since the Unix epoch.
     updated_at_millis: i64,

@@ -45,7 +45,7 @@ const CLAIMS: [&str; 19] = [
 #[wire::sparse]
 #[derive(Debug, Serialize, ToSchema)]
 pub struct IssuerMetadata {
-    /// The `iss` of access tokens of users without restrictions.
+    /// The `iss` of access tokens for users without restrictions.
     #[schema(example = "https://auth.example.com/api/v1/projects/6fbbf22e-f4b2-4c6e-95a1-beab6fa41063")]
     pub issuer: String,
     /// The URL of the public keys that verify the project's tokens (RFC 7517).
@@ -91,7 +91,7 @@ pub struct IssuerMetadata {
     pub id_token_signing_alg_values_supported: Vec<&'static str>,
     /// One factor, or two.
     pub acr_values_supported: [&'static str; 2],
-    /// What clients can ask the pages to do.
+    /// The supported values of `prompt`, with which clients control what the pages ask the user.
     #[schema(value_type = Vec<String>)]
     pub prompt_values_supported: &'static [&'static str],
     /// The languages of the pages (BCP 47).

@@ -89,7 +89,7 @@ impl Parameters {
         let first = values.next();
         match values.next() {
             None => Ok(first),
-            Some(_) => Err(Refusal::invalid(format!("{name} is given more than once"))),
+            Some(_) => Err(Refusal::invalid(format!("{name} was sent more than once"))),
         }
     }
 

@@ -60,7 +60,7 @@ pub enum AuthorizationError {
 }
 
 impl AuthorizationError {
-    /// The code in `error`.
+    /// The error code, as sent in the parameter `error`.
     pub fn code(self) -> &'static str {
         self.into()
     }
@@ -71,7 +71,7 @@ impl AuthorizationError {
 pub struct Refusal {
     /// The error.
     pub error: AuthorizationError,
-    /// What is wrong.
+    /// What is wrong with the request, for the client's developers.
     pub description: Cow<'static, str>,
 }
 
@@ -173,7 +173,7 @@ impl ReturnPath {
 pub struct AuthorizationRequest {
     /// The client.
     pub client_id: OauthClientId,
-    /// Where the answer goes.
+    /// Where the response is sent.
     pub back: ReturnPath,
     /// The requested scopes, other than those of resources.
     pub scopes: Scopes,

@@ -8,12 +8,12 @@ use crate::openid::resource::ResourceScopes;
 use crate::session::rotation::Rotation;
 use crate::session::scope::{Scope, Scopes};
 
-/// The value of `acr_values` and `acr` that stands for two factors.
+/// The value of `acr_values` and `acr` for two factors.
 pub const ACR_MFA: &str = "urn:gatelet:mfa";
-/// The value of `acr` that stands for one factor.
+/// The value of `acr` for one factor.
 pub const ACR_SINGLE: &str = "urn:gatelet:1fa";
 
-/// The data that a session of a client has in addition to the data of every session.
+/// The additional data of an OAuth client's session.
 #[wire::sparse]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClientSession {
@@ -36,8 +36,8 @@ pub struct ClientSession {
 }
 
 impl ClientSession {
-    /// Whether the client may use the project's API in the user's name, because the client belongs
-    /// to the project itself.
+    /// Whether the client may use the project's API on behalf of the user, because the client
+    /// belongs to the project itself.
     pub fn is_first_party(&self) -> bool {
         self.grant.is_none()
     }

@@ -99,7 +99,7 @@ impl Store {
     }
 }
 
-/// The client, found among items that were read.
+/// Finds a client among items that were read.
 impl Items {
     /// The client with this id.
     pub fn oauth_client(&mut self, project: &ProjectId, id: OauthClientId) -> Result<Option<OauthClient>, Error> {

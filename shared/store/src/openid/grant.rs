@@ -48,7 +48,8 @@ impl Store {
         self.query_all(query).await?.into_iter().map(entity).collect()
     }
 
-    /// Ends a grant, and thereby all sessions that name it; `false` if there is no such grant.
+    /// Ends a grant, and thereby all sessions based on the grant; `false` if the grant does not
+    /// exist.
     pub async fn end_oauth_grant(&self, project: &ProjectId, user: UserId, id: OauthGrantId) -> Result<bool, Error> {
         let end = Write::delete(grant_key(project, user, id))
             .on("attribute_exists(pk)")

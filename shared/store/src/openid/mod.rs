@@ -14,8 +14,8 @@
 //! | authorization code of a client | `A#<P>#<digest>` | `CLIENT` | 1 unit to write, and 2 to redeem, with the session; expires by TTL |
 //!
 //! A session of a client is stored like any session ([`crate::session`]), with the state of its
-//! refresh token. Ending a grant is one write: the grant's sessions contain its serial, and no
-//! longer work without it.
+//! refresh token. Ending a grant is one write: the grant's sessions contain the serial of the
+//! grant, and stop working once the grant is deleted.
 
 mod client;
 mod code;

@@ -4,9 +4,9 @@ use wire::change::Change;
 
 use crate::project::config_patch::ConfigPatch;
 
-/// The key of each field in braces, if the patch sets the field. The fields after the `;` are
-/// ignored. The pattern has no `..`, so a field of [`ConfigPatch`] that is in neither list is a
-/// compile error.
+/// For each field in braces, the key of the field, or `None` if the patch does not set the field.
+/// The fields after the `;` are ignored. The pattern has no `..`, so a field of [`ConfigPatch`]
+/// that is in neither list causes a compile error.
 macro_rules! keys_of {
     ($patch:expr, { $($field:ident: $key:literal,)* } ; $($other:ident),*) => {{
         let ConfigPatch { $($field,)* $($other: _),* } = $patch;

@@ -30,19 +30,19 @@ use crate::session::scope::{Scope, Scopes};
 use crate::session::{Amr, Session};
 use crate::user::{Channel, User};
 
-/// The issuer of a project's tokens: the `iss` of users without restrictions.
+/// The issuer of a project's tokens: the `iss` in tokens of users without restrictions.
 pub fn issuer(api_url: &str, project: &ProjectId) -> String {
     Audience::Normal.issuer(api_url, project)
 }
 
-/// The endpoint that returns claims about the user. The endpoint is the audience of tokens that are
-/// valid only there.
+/// The endpoint that returns claims about the user. Tokens that are valid only at this endpoint
+/// have its URL as their audience.
 pub fn userinfo_endpoint(issuer: &str) -> String {
     format!("{issuer}/oauth2/userinfo")
 }
 
 /// The payload of a client's access token. The payload contains the claims of every access token,
-/// with the client's `client_id` and `aud`, and without the claims that the client may not learn.
+/// with the client's `client_id` and `aud`, and without the claims that the client may not read.
 #[derive(Debug, Clone, Serialize)]
 pub struct ClientClaims {
     #[serde(flatten)]
@@ -152,8 +152,8 @@ pub struct IdTokenHint {
 }
 
 impl IdTokenHint {
-    /// Whether the user authenticated at the same time as in this session, in which the client's
-    /// session must then have begun.
+    /// Whether the client's session began in this session. If so, the times of authentication are
+    /// equal.
     pub fn is_of(&self, session: &Session) -> bool {
         self.auth_time == auth_time(session)
     }
@@ -180,8 +180,8 @@ impl TokenType {
     }
 }
 
-/// The `acr` for these authentication methods, an authentication context class reference (OpenID
-/// Connect Core §2).
+/// The `acr` (authentication context class reference, OpenID Connect Core §2) for these
+/// authentication methods.
 fn acr(amr: &[Amr]) -> &'static str {
     if amr.contains(&Amr::Mfa) { ACR_MFA } else { ACR_SINGLE }
 }
@@ -191,8 +191,8 @@ fn auth_time(session: &Session) -> i64 {
 }
 
 impl Signer {
-    /// The claims of an access token for a session of a client, valid for `life` from `now`;
-    /// `is_confirmed` indicates whether the user is known to receive the emails to the address.
+    /// The claims of an access token for a session of a client, valid for `life` from `now`.
+    /// `is_confirmed` indicates whether the user is known to receive emails at the address.
     pub fn client_claims(
         &self,
         (subject, is_confirmed): (&Subject, bool),
@@ -260,7 +260,8 @@ impl Signer {
             acr: acr(&session.amr),
             amr: session.amr.clone(),
             sid: session.id,
-            // The names of both algorithms end with 256 (OpenID Connect Core §3.1.3.6).
+            // The digest is SHA-256, because the names of both signature algorithms end with 256
+            // (OpenID Connect Core §3.1.3.6).
             at_hash: Some(URL_SAFE_NO_PAD.encode(&half.as_ref()[..16])),
             about,
         }
@@ -286,8 +287,8 @@ impl Signer {
         jsonwebtoken::encode(&header, claims, &key).map_err(|_| NoUsableKey)
     }
 
-    /// The id of the RSA key in the header of a token, which is not verified here. `None` if the
-    /// token is not signed with RS256.
+    /// The id of the RSA key in the header of a token, which has not been verified yet. `None` if
+    /// the token is not signed with RS256.
     pub fn rsa_key_of(token: &str) -> Option<String> {
         let header = jsonwebtoken::decode_header(token).ok()?;
         header.kid.filter(|_| header.alg == Algorithm::RS256)
