@@ -41,6 +41,7 @@ const WITHOUT: &[(Leftovers, &[&str])] = &[
             "auth-otp-check-sign-in-code",
             "auth-otp-send-sign-in-code",
             "auth-passkey-initiate-authentication",
+            "openid-client-register",
             "auth-passkey-initiate-registration",
             "auth-passkey-sign-in",
             "auth-password-check-reset-code",

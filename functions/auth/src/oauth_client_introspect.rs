@@ -11,7 +11,7 @@ use axum::extract::State;
 use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use model::limit::Limit;
-use model::openid::client_name::ClientName;
+use model::session::client_name::ClientName;
 use model::session::token::client::issuer;
 use serde::Serialize;
 use utoipa::ToSchema;

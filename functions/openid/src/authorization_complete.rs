@@ -11,9 +11,9 @@ use errors::{Error, ErrorCode, KnownError};
 use flows::{App, limits, openid};
 use http::HeaderMap;
 use model::openid::client::OauthClient;
+use model::openid::client::Origin;
 use model::openid::code::{CODE_LIFE, ClientCode};
 use model::openid::decision::{Step, UserDecision, Visitor, next};
-use model::openid::document::Origin;
 use model::openid::grant::{NewGrant, OauthGrant};
 use model::openid::request::{AuthorizationError, AuthorizationRequest, Redirection, Refusal, RequestName};
 use model::openid::resource::OauthResource;
@@ -155,7 +155,7 @@ pub async fn handle(
         client: AskingClient::of(&client),
         resources: known
             .iter()
-            .filter_map(|resource| Some(RequestedResource::of(resource, request.resources.of(&resource.identifier)?)))
+            .filter_map(|resource| Some(RequestedResource::of(resource, request.resources.find(&resource.identifier)?)))
             .collect(),
         scopes: request.scopes,
         login_hint: request.login_hint,

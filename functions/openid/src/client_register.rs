@@ -65,15 +65,22 @@ pub struct ClientRegistration {
 /// The registered client (RFC 7591 §3.2.1).
 #[derive(Serialize, ToSchema)]
 pub struct RegisteredClient {
+    /// The client's `client_id`.
     client_id: OauthClientId,
     /// When the client was registered, in seconds since the Unix epoch.
     client_id_issued_at: i64,
+    /// The name that users see.
     client_name: String,
+    /// Where users may return.
     redirect_uris: Vec<String>,
+    /// Where users may go after signing out.
     post_logout_redirect_uris: Vec<String>,
+    /// Always `none`.
     #[schema(example = "none")]
     token_endpoint_auth_method: &'static str,
+    /// What the client can send to the token endpoint.
     grant_types: [&'static str; 2],
+    /// Always `code`.
     response_types: [&'static str; 1],
 }
 
@@ -114,8 +121,8 @@ pub async fn handle(
 /// Counts the registration, which anybody can send.
 async fn count(app: &App, project: &ProjectId, place: &Place) -> Result<(), Error> {
     limits::by_place(app, project, Limit::OauthClient, place).await?;
-    limits::by_subject(app, project, Rule::ClientRegistration, &Subject::address(place.ip)).await?;
-    limits::by_subject(app, project, Rule::ClientRegistrationNetwork, &Subject::network(place.ip)).await?;
+    limits::by_subject(app, project, Rule::OauthClientRegistration, &Subject::address(place.ip)).await?;
+    limits::by_subject(app, project, Rule::OauthClientRegistrationNetwork, &Subject::network(place.ip)).await?;
     Ok(())
 }
 

@@ -7,7 +7,8 @@ use api::product::input::Nothing;
 use api::product::precondition::{IfMatch, VersionedResponse};
 use api::product::{Access, Admin, Input};
 use errors::{Error, ErrorCode};
-use model::openid::client_input::{ClientInput, ClientView};
+use model::openid::client_input::ClientInput;
+use model::openid::client_view::ClientView;
 use store::optimistic;
 
 use crate::clients::{ClientPath, check_algorithm, found};

@@ -14,7 +14,7 @@ use flows::signing_keys;
 use model::openid::parameters::{MAX_QUERY, Parameters};
 use model::openid::request::Refusal;
 use model::session::Session;
-use model::session::token::client::IdTokenHint;
+use model::session::token::client_verification::IdTokenHint;
 use serde::Serialize;
 use utoipa::ToSchema;
 use wire::id::SessionId;

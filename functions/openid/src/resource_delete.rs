@@ -1,6 +1,5 @@
-//! `DELETE /api/v1/internal/oauth-resources/{id}`: deletes a resource. Clients get no more tokens for
-//! it. The tokens that they have are valid until they expire, because the resource itself verifies
-//! them.
+//! `DELETE /api/v1/internal/oauth-resources/{id}`: deletes a resource. Clients no longer get tokens
+//! for it. Existing tokens are valid until they expire, because the resource itself verifies them.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, UpdateItem};
 use api::http::{Json, Route};

@@ -1,10 +1,11 @@
 //! Responses to requests, and the errors of requests.
 
 use std::error::Error as StdError;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
-use http::StatusCode;
+use http::{Request, Response, StatusCode};
+use http_cache_semantics::{CacheOptions, CachePolicy};
 use serde::de::DeserializeOwned;
 use wire::json::is_too_complex;
 
@@ -141,8 +142,16 @@ pub(crate) fn unavailable(error: &(dyn StdError + 'static)) -> AnswerError {
     AnswerError::Unavailable(text)
 }
 
+/// How long a shared cache may use a response. The headers determine this, relative to the time of
+/// the response, so the current time does not matter.
+pub(crate) fn freshness<B>(request: &Request<()>, response: &Response<B>) -> Duration {
+    let policy = CachePolicy::new_options(request, response, SystemTime::UNIX_EPOCH, CacheOptions::default());
+    if policy.is_storable() { policy.time_to_live(SystemTime::UNIX_EPOCH) } else { Duration::ZERO }
+}
+
 #[cfg(test)]
 mod tests {
+    use http::HeaderValue;
     use serde::Deserialize;
     use serde_json::Value;
     use wire::json::MAX_MARKS;
@@ -156,6 +165,24 @@ mod tests {
 
     fn answer(status: StatusCode, body: String) -> Answer {
         Answer { status, body: body.into(), fresh_for: Duration::ZERO }
+    }
+
+    #[test]
+    fn a_response_is_fresh_for_as_long_as_its_headers_say() {
+        let fresh = |headers: &[(&'static str, &'static str)]| {
+            let mut response = Response::new(());
+            headers.iter().for_each(|(name, value)| drop(response.headers_mut().insert(*name, HeaderValue::from_static(value))));
+            freshness(&Request::new(()), &response).as_secs()
+        };
+        let date = ("date", "Sun, 06 Nov 1994 08:49:37 GMT");
+        assert_eq!(fresh(&[("cache-control", "max-age=600")]), 600);
+        assert_eq!(fresh(&[("cache-control", "max-age=600, s-maxage=60")]), 60);
+        assert_eq!(fresh(&[("cache-control", "public, max-age=600"), ("age", "500"), date]), 100);
+        assert_eq!(fresh(&[date, ("expires", "Sun, 06 Nov 1994 08:59:37 GMT")]), 600);
+        for cache_control in ["no-store", "no-cache", "private, max-age=600", "max-age=0"] {
+            assert_eq!(fresh(&[("cache-control", cache_control)]), 0, "{cache_control}");
+        }
+        assert_eq!(fresh(&[]), 0);
     }
 
     #[test]

@@ -10,15 +10,14 @@
 use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::OnceLock;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, USER_AGENT};
-use http::{HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri};
+use http::{HeaderName, HeaderValue, Method, Request, StatusCode, Uri};
 use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
-use http_cache_semantics::{CacheOptions, CachePolicy};
 use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy;
 use hyper_util::client::legacy::connect::capture_connection;
@@ -34,7 +33,7 @@ use url::{Host, Url};
 use wire::id::ProjectId;
 
 pub use crate::answer::{Answer, AnswerError};
-use crate::answer::{AttemptError, unavailable, unsendable};
+use crate::answer::{AttemptError, freshness, unavailable, unsendable};
 use crate::connector::Connector;
 use crate::lookups::{Lookups, PROVIDERS, SystemNames, WEBHOOKS};
 use crate::proxy::Proxy;
@@ -302,34 +301,9 @@ async fn exchange(client: &Client, request: Request<Full<Bytes>>, max_answer: us
     Ok(Answer { status, body: body.to_bytes(), fresh_for })
 }
 
-/// How long a shared cache may use a response. The headers determine this, relative to the time of
-/// the response, so the current time does not matter.
-fn freshness<B>(request: &Request<()>, response: &Response<B>) -> Duration {
-    let policy = CachePolicy::new_options(request, response, SystemTime::UNIX_EPOCH, CacheOptions::default());
-    if policy.is_storable() { policy.time_to_live(SystemTime::UNIX_EPOCH) } else { Duration::ZERO }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_response_is_fresh_for_as_long_as_its_headers_say() {
-        let fresh = |headers: &[(&'static str, &'static str)]| {
-            let mut response = Response::new(());
-            headers.iter().for_each(|(name, value)| drop(response.headers_mut().insert(*name, HeaderValue::from_static(value))));
-            freshness(&Request::new(()), &response).as_secs()
-        };
-        let date = ("date", "Sun, 06 Nov 1994 08:49:37 GMT");
-        assert_eq!(fresh(&[("cache-control", "max-age=600")]), 600);
-        assert_eq!(fresh(&[("cache-control", "max-age=600, s-maxage=60")]), 60);
-        assert_eq!(fresh(&[("cache-control", "public, max-age=600"), ("age", "500"), date]), 100);
-        assert_eq!(fresh(&[date, ("expires", "Sun, 06 Nov 1994 08:59:37 GMT")]), 600);
-        for cache_control in ["no-store", "no-cache", "private, max-age=600", "max-age=0"] {
-            assert_eq!(fresh(&[("cache-control", cache_control)]), 0, "{cache_control}");
-        }
-        assert_eq!(fresh(&[]), 0);
-    }
 
     fn outgoing(allow_private: bool) -> Outgoing<'static> {
         let until = Instant::now() + PROVIDERS_TIMEOUT;

@@ -188,8 +188,7 @@ impl World {
         Self { app, provider: Arc::clone(&known.provider), ada: known.ada.clone(), work: known.work.clone(), base }
     }
 
-    /// Creates codes of all kinds, and collects the other facts about the account. The kind
-    /// [`Attempt`] requires an app.
+    /// Creates codes of all kinds. The kind [`Attempt`] requires an app.
     pub(super) async fn known(&self) -> AccountFacts {
         let mut codes = BTreeMap::new();
         for kind in KINDS.into_iter().filter(|kind| *kind != Attempt || self.base.has_app) {
@@ -333,8 +332,7 @@ impl World {
         }
     }
 
-    /// Whether the code is reported as valid. `None` for kinds whose codes cannot be checked
-    /// without being used.
+    /// Whether the code is reported as valid. `None` for kinds that have no such check.
     pub(super) async fn is_valid(&self, kind: Kind, code: &str) -> Option<bool> {
         let path = match kind {
             SignInLink | SignInTyped => "/api/v1/auth/otp/sign-in/check-code",

@@ -8,7 +8,7 @@ use model::project::Project;
 use model::session::Session;
 use model::session::client::ClientSession;
 use model::session::rotation::{RefreshToken, Use};
-use model::session::token::client::ClientTokenClaims;
+use model::session::token::client_verification::ClientTokenClaims;
 use model::user::User;
 use store::keys::user_key;
 use store::openid::grant_key;

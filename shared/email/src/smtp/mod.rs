@@ -16,9 +16,8 @@
 //! exceptions. First, if private addresses are allowed, as on a developer's machine, the server's
 //! address may be private, and a server on the same machine may lack TLS. Second, a mail relay of
 //! the deployment ([`MailRelays`]) may have a private address, and gets emails without TLS from
-//! projects that do not log in to it. The time that the server may take and the size of its replies
-//! are limited. A server that is unreachable or does not reply in time is not contacted for 20
-//! seconds.
+//! projects that do not log in to it. The server's time and the size of its replies are limited. A
+//! server that is unreachable or does not reply in time is not contacted for 20 seconds.
 
 mod failures;
 mod pool;
@@ -145,8 +144,7 @@ impl Smtp {
             Ok(Ok(talk)) => talk,
             Ok(Err(outcome)) => return outcome,
             Err(_) => {
-                // If waiting for a free connection took over half of the time, even a healthy
-                // server had too little.
+                // After a long wait for a connection, even a healthy server has too little time.
                 if began.elapsed() >= self.timeout / 2 {
                     pool.cool_down();
                 }
@@ -273,8 +271,7 @@ impl Smtp {
         let invalid = "the mail server's host is not a name that a certificate can be issued for";
         let name = name.ok_or_else(|| self.failures.lost("HOST_NOT_FOUND", invalid))?;
         self.tls.connect(name, stream).await.map_err(|error| match error.kind() {
-            // The server's certificate may be replaced before the last attempt, so retrying can
-            // help.
+            // The server's certificate may be replaced before the last attempt.
             ErrorKind::InvalidData => {
                 let message = "TLS failed or the mail server's certificate is invalid; nothing was sent";
                 self.failures.again("UNKNOWN", message).because(error.to_string())

@@ -337,12 +337,7 @@ pub async fn like_sent_code(context: &Context) -> Result<(), store::Error> {
 
 /// Counts a request in the table if a client sent it.
 async fn count_client(context: &Context, rule: Rule, subject: &Subject) -> Result<(), store::Error> {
-    let app = &context.app;
-    let counter = app.settings.limits.counter(rule, subject, app.clock.now());
-    match counter.filter(|_| context.level == Level::Client) {
-        Some(counter) => app.store.count(&context.project.id, &counter).await,
-        None => Ok(()),
-    }
+    if context.level == Level::Client { by_subject(&context.app, &context.project.id, rule, subject).await } else { Ok(()) }
 }
 
 /// The counters of a user's change that invalidates codes for the user's unverified email

@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use errors::Error;
 use model::limit::{Rule, Subject};
-use model::openid::client::OauthClient;
-use model::openid::client_name::{ClientName, DocumentUrl};
-use model::openid::document::{ClientMetadata, Origin};
+use model::openid::client::{OauthClient, Origin};
+use model::openid::document::ClientMetadata;
 use model::openid::request::Refusal;
 use model::place::Place;
 use model::project::Project;
+use model::session::client_name::{ClientName, DocumentUrl};
 use net::outgoing::{AnswerError, Outgoing};
 use store::openid::{ClientRow, described::LEASE};
 use tokio::time::{Instant, sleep};
@@ -34,7 +34,7 @@ pub async fn current(
         // A client with a document is known only by the document's URL.
         return Ok(Ok(row.map(|row| row.client).filter(|client| client.name() == *name)));
     };
-    if !project.config.oauth_clients.permit_document(url) {
+    if !project.config.oauth_clients.permit_document(&url.domain()) {
         return Ok(Err(Refusal::invalid("client_id is a URL, but this project does not accept the metadata documents of its host")));
     }
     if let Some(client) = fresh(app, row.as_ref()) {
@@ -93,9 +93,9 @@ async fn fetch(
     row: Option<&ClientRow>,
 ) -> Result<Result<OauthClient, Refusal>, Error> {
     if row.is_none() {
-        limits::by_subject(app, &project.id, Rule::ClientDocument, &Subject::address(place.ip)).await?;
+        limits::by_subject(app, &project.id, Rule::OauthClientDocument, &Subject::address(place.ip)).await?;
     }
-    limits::by_subject(app, &project.id, Rule::ClientDocumentHost, &Subject::named(&url.domain())).await?;
+    limits::by_subject(app, &project.id, Rule::OauthClientDocumentHost, &Subject::named(&url.domain())).await?;
     let refused = |reason: &dyn std::fmt::Display| Ok(Err(Refusal::invalid(format!("the document at client_id cannot be used: {reason}"))));
     let answer =
         Outgoing::for_documents(&app.settings, &project.id).fetch(url.as_str(), None, None).await.and_then(net::outgoing::Answer::found);

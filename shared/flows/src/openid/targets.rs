@@ -2,8 +2,9 @@
 
 use errors::{Error, KnownError};
 use model::openid::request::{AuthorizationError, Refusal};
-use model::openid::resource::{OauthResource, ResourceIdentifier, ResourceScopes};
+use model::openid::resource::OauthResource;
 use model::project::Project;
+use model::session::resource_scopes::{ResourceIdentifier, ResourceScopes};
 use model::session::scope::Scopes;
 
 use crate::App;
@@ -36,7 +37,7 @@ pub async fn target(app: &App, project: &Project, named: Option<&str>, granted: 
             None => return Err(invalid("resource is missing: several resources have been granted, and a token is valid for one")),
         },
     };
-    let Some(scopes) = granted.of(&identifier) else {
+    let Some(scopes) = granted.find(&identifier) else {
         return Err(invalid(format!("{identifier} is not a resource that the user has granted in this session")));
     };
     let row = app.store.oauth_resource(&project.id, identifier.id()).await?;

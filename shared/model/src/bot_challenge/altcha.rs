@@ -3,8 +3,7 @@
 //! A challenge is a set of signed parameters; nothing is stored until a solution arrives. The
 //! browser searches for a counter for which PBKDF2, applied to the nonce and the counter, gives a
 //! key with a given prefix. Checking a solution takes one PBKDF2 computation. A challenge contains
-//! its project, so that no other project accepts the challenge, and its level, because a flood
-//! raises the required level.
+//! its project, so that no other project accepts it, and its level, which a flood raises.
 //!
 //! Proof of work makes floods costly, but does not stop a program that does the work.
 

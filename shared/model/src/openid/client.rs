@@ -11,10 +11,10 @@ use wire::clock::after;
 use wire::entropy::Entropy;
 use wire::id::{OauthClientId, TeamId};
 
-use crate::openid::client_name::{ClientName, DocumentUrl};
-use crate::openid::document::Origin;
 use crate::openid::redirect_uri;
+use crate::project::oauth_clients::ClientSettings;
 use crate::project::signing_key::TokenAlgorithm;
+use crate::session::client_name::{ClientName, DocumentUrl};
 use crate::session::scope::Scopes;
 
 /// The maximum number of clients of a project.
@@ -54,32 +54,19 @@ impl Eligibility {
     }
 }
 
-/// A project's settings for clients that describe themselves.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct ClientSettings {
-    /// Whether the URL of a metadata document can be the name of a client.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub documents_enabled: bool,
-    /// The hosts whose documents are accepted; empty for all hosts.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub document_hosts: Vec<String>,
-    /// Whether clients may register themselves.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub registration_enabled: bool,
-}
-
-impl ClientSettings {
-    /// Whether the project accepts the document at this URL.
-    pub fn permit_document(&self, url: &DocumentUrl) -> bool {
-        let is_host = |host: &String| *host == url.domain();
-        self.documents_enabled && (self.document_hosts.is_empty() || self.document_hosts.iter().any(is_host))
-    }
-
-    /// Whether all settings have their default values.
-    pub fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
+/// How a client that describes itself became known.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Origin {
+    /// By its metadata document.
+    Document {
+        /// The URL of the document.
+        url: DocumentUrl,
+        /// Until when the document may be used without fetching it again.
+        fresh_until: Timestamp,
+    },
+    /// By a registration.
+    Registration,
 }
 
 /// A client.
@@ -208,7 +195,7 @@ impl OauthClient {
         !self.is_disabled
             && match &self.origin {
                 None => true,
-                Some(Origin::Document { url, .. }) => settings.permit_document(url),
+                Some(Origin::Document { url, .. }) => settings.permit_document(&url.domain()),
                 Some(Origin::Registration) => settings.registration_enabled,
             }
     }

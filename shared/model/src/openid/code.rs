@@ -8,7 +8,7 @@ use uuid::Uuid;
 use wire::id::{OauthClientId, SessionId, UserId};
 
 use crate::openid::request::AuthorizationRequest;
-use crate::openid::resource::ResourceScopes;
+use crate::session::resource_scopes::ResourceScopes;
 use crate::session::scope::Scopes;
 use crate::session::{Amr, Session};
 use crate::sign_in::authorization::challenge;

@@ -5,15 +5,15 @@
 use std::collections::BTreeSet;
 
 use jiff::{SignedDuration, Timestamp};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use wire::clock::after;
 use wire::id::OauthClientId;
 
-use crate::openid::client::{ClientType, Eligibility, OauthClient};
+use crate::openid::client::{ClientType, Eligibility, OauthClient, Origin};
 use crate::openid::client_input::{MAX_URIS, NAME};
-use crate::openid::client_name::{ClientName, DocumentUrl};
 use crate::openid::redirect_uri::{self, Kind};
 use crate::project::signing_key::TokenAlgorithm;
+use crate::session::client_name::{ClientName, DocumentUrl};
 use crate::session::scope::Scopes;
 use crate::setting::check_url;
 use crate::text::line;
@@ -26,21 +26,6 @@ pub const MAX_FRESH: SignedDuration = SignedDuration::from_hours(1);
 pub const UNUSED_LIFE: SignedDuration = SignedDuration::from_hours(30 * 24);
 /// The maximum number of registered clients of a project that nobody has signed in to.
 pub const MAX_UNUSED: usize = 1000;
-
-/// How a client that describes itself became known.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-pub enum Origin {
-    /// By its metadata document.
-    Document {
-        /// The URL of the document.
-        url: DocumentUrl,
-        /// Until when the document may be used without fetching it again.
-        fresh_until: Timestamp,
-    },
-    /// By a registration.
-    Registration,
-}
 
 /// The metadata with which a client describes itself (RFC 7591 §2). Fields that are not listed here
 /// are ignored.

@@ -8,8 +8,8 @@ use uuid::Uuid;
 use wire::id::{OauthClientId, OauthGrantId, UserId};
 
 use crate::openid::client::OauthClient;
-use crate::openid::derived_id;
-use crate::openid::resource::ResourceScopes;
+use crate::session::client_name::derived_id;
+use crate::session::resource_scopes::ResourceScopes;
 use crate::session::scope::Scopes;
 use crate::user::User;
 
@@ -120,6 +120,7 @@ pub struct GrantedResource {
     /// The URL that identifies the resource.
     #[schema(example = "https://mcp.example.com/mcp")]
     resource: String,
+    /// The scopes that the client may use there.
     #[schema(value_type = Vec<String>)]
     scopes: Scopes,
 }

@@ -10,12 +10,9 @@
 //! server ([`resource`]). Without a resource, the token is for the project or for its userinfo
 //! endpoint.
 
-use crypto::digest::Digest;
-use uuid::Uuid;
-
 pub mod client;
 pub mod client_input;
-pub mod client_name;
+pub mod client_view;
 pub mod code;
 pub mod decision;
 #[cfg(test)]
@@ -28,10 +25,3 @@ pub mod redirect_uri;
 pub mod request;
 pub mod resource;
 pub mod resource_input;
-
-/// An id that is derived from a text, so that the item is found without an index.
-pub(crate) fn derived_id(text: &str) -> Uuid {
-    let digest = Digest::of(text);
-    let bytes: Vec<u8> = digest.as_str().bytes().take(16).collect();
-    uuid::Builder::from_custom_bytes(bytes.try_into().unwrap_or_default()).into_uuid()
-}

@@ -6,10 +6,11 @@ use strum::VariantNames as _;
 use url::form_urlencoded;
 
 use crate::openid::client::OauthClient;
-use crate::openid::client_name::ClientName;
 use crate::openid::request::{AuthorizationError, AuthorizationRequest, Prompt, Refusal, RequestName, ResponseMode, ReturnPath};
-use crate::openid::resource::{MAX_REQUESTED, OauthResource, ResourceIdentifier, ResourceScopes};
+use crate::openid::resource::{MAX_REQUESTED, OauthResource};
 use crate::session::client::ACR_MFA;
+use crate::session::client_name::ClientName;
+use crate::session::resource_scopes::{ResourceIdentifier, ResourceScopes};
 use crate::session::scope::{Scope, Scopes};
 use crate::sign_in::authorization::is_challenge;
 

@@ -15,7 +15,7 @@ use wire::entropy::Entropy;
 use wire::id::{OauthClientId, UserId};
 
 use crate::openid::redirect_uri;
-use crate::openid::resource::ResourceScopes;
+use crate::session::resource_scopes::ResourceScopes;
 use crate::session::scope::Scopes;
 
 /// How long a user may take to decide on a request.

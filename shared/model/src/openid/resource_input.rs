@@ -13,8 +13,9 @@ use wire::id::OauthResourceId;
 use wire::problem::Problems;
 
 use crate::openid::client_input::{ACCESS_TOKEN_SECONDS, NAME, seconds};
-use crate::openid::resource::{MAX_SCOPES, OauthResource, ResourceIdentifier, ResourceScope};
+use crate::openid::resource::{MAX_SCOPES, OauthResource, ResourceScope};
 use crate::project::signing_key::TokenAlgorithm;
+use crate::session::resource_scopes::ResourceIdentifier;
 use crate::session::scope::Scopes;
 use crate::text::line;
 

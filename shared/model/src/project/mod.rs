@@ -13,6 +13,7 @@ pub mod key_permission;
 pub mod key_set;
 pub mod mail_server;
 mod native_redirect;
+pub mod oauth_clients;
 pub mod onboarding;
 pub mod own_pages;
 pub mod passkeys;
@@ -39,9 +40,9 @@ use wire::id::ProjectId;
 
 use crate::bot_challenge::BotChallenge;
 use crate::email::notice::Topic;
-use crate::openid::client::ClientSettings;
 use crate::password::{self, length};
 use crate::permission::Rbac;
+use crate::project::oauth_clients::ClientSettings;
 use crate::project::onboarding::OnboardingStatus;
 use crate::project::own_pages::OwnPages;
 use crate::project::passkeys::PasskeySettings;
@@ -113,7 +114,7 @@ pub struct ProjectConfig {
     pub credential_enabled: bool,
     /// Whether users may sign in with an emailed code or link.
     pub magic_link_enabled: bool,
-    /// The settings for OAuth clients that describe themselves.
+    /// OAuth clients that describe themselves.
     #[serde(skip_serializing_if = "ClientSettings::is_default")]
     pub oauth_clients: ClientSettings,
     /// The settings for passkeys.
@@ -240,9 +241,8 @@ impl ProjectConfig {
 #[deserr(rename_all = lowercase)]
 pub enum MergeStrategy {
     /// The provider account is linked to the existing account if both the provider and the project
-    /// have verified the address. If only the provider has verified the address, the existing
-    /// account is handed over to the person signing in ([`ownership`](crate::user::ownership)). In
-    /// all other cases, the sign-in is refused.
+    /// have verified the address. If only the provider has, the existing account is handed over to
+    /// the person signing in ([`ownership`](crate::user::ownership)). Otherwise, it is refused.
     #[default]
     #[deserr(rename = "link_method")]
     LinkMethod,

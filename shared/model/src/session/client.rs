@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 use wire::id::{OauthClientId, SessionId};
 
-use crate::openid::resource::ResourceScopes;
+use crate::session::resource_scopes::ResourceScopes;
 use crate::session::rotation::Rotation;
 use crate::session::scope::{Scope, Scopes};
 

@@ -2,7 +2,9 @@
 
 pub mod cli;
 pub mod client;
+pub mod client_name;
 pub mod refresh_token;
+pub mod resource_scopes;
 pub mod rotation;
 pub mod scope;
 mod second_factor;

@@ -1,8 +1,9 @@
 //! Clients that describe themselves, by a metadata document or a registration. A client is deleted
 //! by TTL if nobody signs in to it.
 //!
-//! A document is fetched once for all concurrent requests: the request that writes the lease fetches
-//! it, and the others wait for the result. A failure is kept in the lease for a minute.
+//! A document is fetched once for all concurrent requests: the request that writes the lease
+//! fetches the document, and the others wait for the result. The reason of a failure is kept in the
+//! lease for a minute.
 
 use jiff::{SignedDuration, Timestamp};
 use model::openid::client::OauthClient;
@@ -59,8 +60,8 @@ impl Store {
         self.transact([create, Write::put(unused_key(project, client.id), &client.created_at)?.expires(end)]).await.map(|()| true)
     }
 
-    /// Stores a client as its document describes it now. The audit log has an entry once a user signs
-    /// in to the client. Fails with [`Error::Conflict`] if the
+    /// Stores a client as its document describes it now. The audit log gets an entry once a user
+    /// signs in to the client. Fails with [`Error::Conflict`] if the
     /// client has changed since `before` was read.
     pub async fn store_documented_client(
         &self,

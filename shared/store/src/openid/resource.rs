@@ -1,7 +1,8 @@
-//! Resources. A resource's id follows from its identifier, so the identifier is unique, and is found
-//! without an index.
+//! Resources. A resource's id is derived from its identifier, so the identifier is unique, and the
+//! resource is found without an index.
 
-use model::openid::resource::{MAX_RESOURCES, OauthResource, ResourceIdentifier};
+use model::openid::resource::{MAX_RESOURCES, OauthResource};
+use model::session::resource_scopes::ResourceIdentifier;
 use model::trail::{Target, TargetKind};
 use wire::id::{OauthResourceId, ProjectId};
 

@@ -13,19 +13,18 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use crypto::rsa_key::RsaPrivateKey;
 use jiff::Timestamp;
-use jsonwebtoken::{Algorithm, Header, Validation};
+use jsonwebtoken::{Algorithm, Header};
 use ring::digest::{SHA256, digest};
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 use uuid::Uuid;
 use wire::id::{ProjectId, SessionId, UserId};
 
 use super::rsa::NoUsableKey;
-use super::{Audience, Error, Signer, Subject, TYPE, is_access_token};
-use crate::openid::client_name::ClientName;
-use crate::openid::resource::ResourceIdentifier;
+use super::{Audience, Signer, Subject, TYPE};
 use crate::session::client::{ACR_MFA, ACR_SINGLE, ClientSession};
+use crate::session::client_name::ClientName;
+use crate::session::resource_scopes::ResourceIdentifier;
 use crate::session::scope::{Scope, Scopes};
 use crate::session::{Amr, Session};
 use crate::user::{Channel, User};
@@ -121,46 +120,8 @@ impl UserClaims {
     }
 }
 
-/// The claims that are read from a client's access token.
-#[derive(Debug, Clone, Deserialize)]
-pub struct ClientTokenClaims {
-    /// The user.
-    pub sub: UserId,
-    /// The session.
-    pub sid: SessionId,
-    /// The client.
-    pub client_id: ClientName,
-    /// The service for which the token is valid.
-    pub aud: String,
-    /// The scopes, separated by spaces.
-    pub scope: String,
-    /// When the token expires, in seconds since the Unix epoch.
-    pub exp: i64,
-}
-
-/// The claims that are read from an ID token that a client sends back.
-#[derive(Debug, Clone, Deserialize)]
-pub struct IdTokenHint {
-    /// The user.
-    pub sub: UserId,
-    /// The session.
-    pub sid: SessionId,
-    /// The client.
-    pub aud: ClientName,
-    /// When the user authenticated, in seconds since the Unix epoch.
-    auth_time: i64,
-}
-
-impl IdTokenHint {
-    /// Whether the client's session began in this session. If so, the times of authentication are
-    /// equal.
-    pub fn is_of(&self, session: &Session) -> bool {
-        self.auth_time == auth_time(session)
-    }
-}
-
 /// The `typ` of ID tokens.
-const ID_TYPE: &str = "JWT";
+pub(super) const ID_TYPE: &str = "JWT";
 
 /// A token that is about to be signed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -186,7 +147,7 @@ fn acr(amr: &[Amr]) -> &'static str {
     if amr.contains(&Amr::Mfa) { ACR_MFA } else { ACR_SINGLE }
 }
 
-fn auth_time(session: &Session) -> i64 {
+pub(super) fn auth_time(session: &Session) -> i64 {
     session.authenticated_at.unwrap_or(session.created_at).as_second()
 }
 
@@ -292,70 +253,5 @@ impl Signer {
     pub fn rsa_key_of(token: &str) -> Option<String> {
         let header = jsonwebtoken::decode_header(token).ok()?;
         header.kid.filter(|_| header.alg == Algorithm::RS256)
-    }
-
-    /// Verifies an access token of one of this project's clients, which must be valid for the
-    /// userinfo endpoint. If the token is signed with an RSA key, the project's keys must have been
-    /// read.
-    pub fn verify_client(&self, token: &str, project: &ProjectId, now: Timestamp) -> Result<ClientTokenClaims, Error> {
-        let issuer = issuer(&self.api_url, project);
-        let audiences = [userinfo_endpoint(&issuer), Audience::Normal.name(project)];
-        self.verify_client_for(token, project, Some(&audiences), now)
-    }
-
-    /// Like [`Self::verify_client`], but the token can be for any service.
-    pub fn verify_client_for_any(&self, token: &str, project: &ProjectId, now: Timestamp) -> Result<ClientTokenClaims, Error> {
-        self.verify_client_for(token, project, None, now)
-    }
-
-    fn verify_client_for(
-        &self,
-        token: &str,
-        project: &ProjectId,
-        audiences: Option<&[String]>,
-        now: Timestamp,
-    ) -> Result<ClientTokenClaims, Error> {
-        let is_type = |typ: Option<&str>| typ.is_some_and(|typ| is_access_token(Some(typ)));
-        let claims: ClientTokenClaims = self.signed_by(token, project, is_type, audiences, now)?;
-        if claims.exp <= now.as_second() { Err(Error::Unparsable) } else { Ok(claims) }
-    }
-
-    /// Verifies an ID token that a client sends back as a hint, which may have expired
-    /// (RP-Initiated Logout 1.0 §2). If the token is signed with an RSA key, the project's keys
-    /// must have been read.
-    pub fn verify_hint(&self, token: &str, project: &ProjectId, now: Timestamp) -> Result<IdTokenHint, Error> {
-        self.signed_by(token, project, |typ| typ == Some(ID_TYPE), None, now)
-    }
-
-    /// The claims of a token, if this project signed it. jsonwebtoken uses the system clock, so the
-    /// caller checks the expiry.
-    fn signed_by<C: DeserializeOwned>(
-        &self,
-        token: &str,
-        project: &ProjectId,
-        is_type: impl Fn(Option<&str>) -> bool,
-        audiences: Option<&[String]>,
-        now: Timestamp,
-    ) -> Result<C, Error> {
-        let header = jsonwebtoken::decode_header(token).map_err(|_| Error::Unparsable)?;
-        if !is_type(header.typ.as_deref()) {
-            return Err(Error::Unparsable);
-        }
-        let mut validation = Validation::new(header.alg);
-        match audiences {
-            Some(audiences) => validation.set_audience(audiences),
-            None => validation.validate_aud = false,
-        }
-        validation.set_issuer(&[issuer(&self.api_url, project)]);
-        validation.set_required_spec_claims(&["exp", "aud", "iss", "sub"]);
-        validation.validate_exp = false;
-        let kid = header.kid.ok_or(Error::Unparsable)?;
-        let key = match header.alg {
-            Algorithm::ES256 => self.keys.all(&Audience::Normal.name(project)).find(|key| key.id == kid).map(|key| key.decoding.clone()),
-            Algorithm::RS256 => self.rsa.verifying(project, &kid, now),
-            _ => None,
-        };
-        let key = key.ok_or(Error::Unparsable)?;
-        Ok(jsonwebtoken::decode(token, &key, &validation).map_err(|_| Error::Unparsable)?.claims)
     }
 }

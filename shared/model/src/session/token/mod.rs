@@ -1,6 +1,7 @@
 //! Access tokens of users: their audiences and claims, and how the tokens are signed and verified.
 
 pub mod client;
+pub mod client_verification;
 mod keyring;
 pub mod machine;
 pub mod rsa;

@@ -1,16 +1,23 @@
-//! The names of clients in requests and tokens: an id that the project has assigned, or the URL of a
-//! document that describes the client (Client ID Metadata Document §3).
+//! The names of OAuth clients in requests and tokens: an id that the project has assigned, or the
+//! URL of a document that describes the client (Client ID Metadata Document §3).
 
 use std::fmt;
 
+use crypto::digest::Digest;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use url::{Host, Url};
+use uuid::Uuid;
 use wire::id::OauthClientId;
-
-use crate::openid::derived_id;
 
 /// The maximum length of a URL that names a client, in bytes.
 const MAX_URL: usize = 512;
+
+/// An id that is derived from a text, so that an item is found by the text without an index.
+pub(crate) fn derived_id(text: &str) -> Uuid {
+    let digest = Digest::of(text);
+    let bytes: Vec<u8> = digest.as_str().bytes().take(16).collect();
+    uuid::Builder::from_custom_bytes(bytes.try_into().unwrap_or_default()).into_uuid()
+}
 
 /// The name of a client: the `client_id` of OAuth.
 #[derive(Debug, Clone, PartialEq, Eq)]
