@@ -130,7 +130,7 @@ fn measure(operations: &[Operation]) -> (Vec<(String, usize, usize)>, usize) {
         let template: Value = serde_saphyr::from_str(&text).unwrap();
         let resources = template["Resources"].as_object().unwrap();
         routes += resources.values().filter(|one| one["Type"] == "AWS::ApiGatewayV2::Route").count();
-        // SAM adds a resource for each function that configures asynchronous events.
+        // SAM adds a resource for each function that has an `EventInvokeConfig`.
         let more = resources.values().filter(|one| !one["Properties"]["EventInvokeConfig"].is_null()).count();
         (path.display().to_string(), resources.len() + more, text.len())
     });

@@ -63,7 +63,7 @@ fn zipf(count: usize, exponent: f64) -> Vec<f64> {
     weights.into_iter().map(|weight| weight / all).collect()
 }
 
-/// The shares of all users that projects have, largest first.
+/// Each project's share of all users, largest first.
 pub(crate) fn projects() -> Vec<f64> {
     zipf(PROJECTS, OF_PROJECTS)
 }

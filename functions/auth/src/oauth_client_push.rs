@@ -3,7 +3,7 @@
 //! the `request_uri` of the stored request, so nobody can change the request in transit. Each
 //! `request_uri` works only once, and only for 90 seconds.
 
-use api::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
+use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use api::http::client::Caller;
 use api::http::{BodyRule, CreatedJson, Route};
 use api::product::client_input::ClientInput;
@@ -12,11 +12,15 @@ use axum::extract::State;
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
 use flows::App;
+use flows::openid::documents;
+use futures_util::try_join;
 use model::limit::Limit;
 use model::openid::parameters::Parameters;
 use model::openid::request::{PUSHED_LIFE, Refusal, RequestName};
+use model::session::client_name::ClientName;
 use serde::Serialize;
 use utoipa::ToSchema;
+use wire::id::ProjectId;
 
 use crate::client_tokens::proof;
 
@@ -26,7 +30,7 @@ pub const ROUTE: Route = Route::post("auth-oauth-client-push", "/api/v1/projects
     .body(BodyRule::OauthForm)
     .without_secret()
     .leaves_no_trail("nobody has decided anything yet")
-    .table(&[BatchGetItem, PutItem, UpdateItem])
+    .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
     .errors(&[ErrorCode::InvalidOauthClientIdOrSecret, ErrorCode::AuthorizationRequestInvalid]);
 
 /// The parameters of an authorization request. Unknown fields are ignored.
@@ -111,16 +115,27 @@ impl PushedRequest {
     }
 }
 
+/// Fetches the metadata document of the client, if the client is named by the document's URL.
+async fn learn(app: &App, caller: &Caller, path: &ProjectPath, client_id: &str) -> Result<(), Error> {
+    let Ok(name @ ClientName::Document(_)) = ClientName::parse(client_id) else { return Ok(()) };
+    let Ok(id) = ProjectId::parse(&path.project_id) else { return Ok(()) };
+    let (project, row) = try_join!(app.store.project(&id), app.store.oauth_client(&id, name.id()))?;
+    let Some(project) = project else { return Ok(()) };
+    documents::current((app, &project.project, &caller.place), &name, row).await?.map_err(invalid)?;
+    Ok(())
+}
+
+fn invalid(refusal: Refusal) -> KnownError {
+    KnownError::AuthorizationRequestInvalid { oauth_error: refusal.error.code().to_owned(), reason: refusal.description.into_owned() }
+}
+
 pub async fn handle(
     State(app): State<App>,
     caller: Caller,
     ClientInput { body, path }: ClientInput<PushedRequest, ProjectPath>,
 ) -> Result<CreatedJson<PushedAnswer>, Error> {
+    learn(&app, &caller, &path, &body.client_id).await?;
     let proved = proof::prove_client(&app, &caller, &path, &body.client_id, body.client_secret.as_deref()).await?;
-    let invalid = |refusal: Refusal| KnownError::AuthorizationRequestInvalid {
-        oauth_error: refusal.error.code().to_owned(),
-        reason: refusal.description.into_owned(),
-    };
     let (parameters, client) = (body.parameters(), &proved.client);
     let back = parameters.return_path(client).map_err(invalid)?;
     let known = app.store.named_resources(&proved.project.id, &parameters.resources().map_err(invalid)?).await?;

@@ -7,7 +7,7 @@
 //! the redirect URI are verified, errors are not sent to the redirect URI, because this URI may
 //! belong to an attacker.
 
-use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
+use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, NamedItem, Route};
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
@@ -33,7 +33,7 @@ pub const ROUTE: Route = Route::post("openid-authorization-begin", "/api/v1/auth
     .limit(Limit::OauthClient)
     .leaves_no_trail("nobody has decided anything yet")
     .reads(&[NamedItem::RequestingClient])
-    .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
+    .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
     .errors(&[ErrorCode::AuthorizationRequestInvalid]);
 
 #[derive(Deserr, ToSchema)]

@@ -2,7 +2,7 @@
 //! current session, and returns the step that the page has to show next. Once no step is left, the
 //! response contains the client's URL with the code.
 
-use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem};
+use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use api::http::{Admission, Json, NamedItem, Route};
 use api::product::header_family::header;
 use api::product::{Access, Client, Input};
@@ -33,7 +33,7 @@ pub const ROUTE: Route = Route::post("openid-authorization-complete", "/api/v1/a
     .summary("Continues the authorization request of an OAuth client")
     .admits(Admission::Restricted)
     .reads(&[NamedItem::AuthorizationRequest, NamedItem::RefreshTokenHeader])
-    .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem])
+    .table(&[BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, UpdateItem])
     .errors(&[ErrorCode::AuthorizationRequestExpired, ErrorCode::CrossDomainSessionMismatch]);
 
 #[wire::optional]

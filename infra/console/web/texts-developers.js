@@ -129,7 +129,7 @@ export const developers = {
     posts: (number) => plural(number, "post", "posts"),
     apps: (number) => plural(number, "app", "apps"),
     noPosts: { title: "No posts yet", text: "Posts are Markdown files in the folder blog." },
-    noApps: { title: "No apps yet", text: "Apps are in the file apps.toml." },
+    noApps: { title: "No apps yet", text: "Add apps to the file apps.toml." },
     documents: "Documents",
     resources: {
       docs: "Documentation",

@@ -46,11 +46,11 @@ export const clients = {
   typeHelp: "You cannot change this later.",
   redirects: "Redirect URIs",
   redirectsHelp:
-    "Where users return after they have signed in. One URI per line, exactly as the app sends it. Use https URLs; apps on a user’s device can also use http://localhost or a scheme, as in com.example.app:/callback.",
+    "Where users return after they have signed in. One URI per line, exactly as the app sends it. Use https URLs. Apps on a user’s device can also use http://localhost or a private scheme, such as com.example.app:/callback.",
   leaving: "Redirect URIs after sign-out",
   leavingHelp: "Where the app may send users after signing them out. One per line.",
   created: "Client created",
-  createdText: { confidential: "Enter these values in the app. The secret is shown only now.", public: "Enter these values in the app." },
+  createdText: { confidential: "Enter these values in the app. The secret is never shown again.", public: "Enter these values in the app." },
   goOn: "Continue",
   guide: "What the app needs to know",
   newTab: "(new tab)",
@@ -78,7 +78,7 @@ export const clients = {
   },
   rotate: "Replace secret",
   rotated: "New secret",
-  rotatedText: "The secret is shown only now: enter it in the app.",
+  rotatedText: "Enter the secret in the app now: it is never shown again.",
   overlap: "The old secret works",
   overlapHelp: "While both secrets work, you can enter the new one in the app without interruption.",
   overlaps: [

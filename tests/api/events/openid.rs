@@ -32,7 +32,7 @@ const CODE: &str = "0f9b6c1e2f4b4d7a8a345b9f0c6d7e817d1e4a9c2b8f4c6d9e0a1b2c3d4e
 const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 const REDIRECT: &str = "https://notes.example.com/cb";
 /// The id that follows from the resource's identifier.
-const RESOURCE_ID: &str = "00000000-0000-4000-8000-000000000000";
+const RESOURCE_ID: &str = "48306b55-5363-8b4e-b64e-456c7837376a";
 /// The session of the OAuth client.
 const SESSION: &str = "018f0b6c-3f40-7b5e-8c45-7d0a1e7e8f93";
 

@@ -8,6 +8,7 @@ use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
 use http::{HeaderName, HeaderValue, StatusCode};
 use jiff::SignedDuration;
+use model::limit::{Limits, Rate, Rule};
 use model::openid::document::MAX_UNUSED;
 use serde_json::{Value, json};
 use support::{Answer, TestApp};
@@ -191,6 +192,45 @@ async fn a_document_that_could_harm_is_refused() {
     site.header("location", "https://notes.example.com/client.json");
     let answer = site.client(&app).authorize(&browser, &[]).await;
     assert!(answer.status() == 400 && answer.text().contains("redirects are not followed"), "{}", answer.text());
+}
+
+#[tokio::test]
+async fn an_unknown_client_can_push_its_first_request() {
+    let app = with_documents().await;
+    let site = Site::start().await;
+    let rp = site.client(&app);
+    let pushed = super::pushed::push(&rp, &[]).await;
+    assert_eq!(pushed.status(), 201, "{}", pushed.text());
+    site.answer.lock().unwrap().status = StatusCode::NOT_FOUND;
+    app.advance(SignedDuration::from_mins(1));
+    let refused = super::pushed::push(&rp, &[]).await;
+    assert_eq!((refused.status(), &refused.json()["error"]), (400, &json!("invalid_request")), "{}", refused.text());
+}
+
+#[tokio::test]
+async fn fetches_are_limited_by_the_callers_address_and_by_host() {
+    let limits = Limits::off().with(Rule::OauthClientDocument, Some(Rate::new(2, 600)));
+    let app = TestApp::start_with(limits).await;
+    permit(&app, json!({ "oauth_client_documents_enabled": true })).await;
+    let sites = [Site::start().await, Site::start().await, Site::start().await];
+    let browser = Browser::new(&app);
+    let statuses = [0, 1, 2, 2].map(|site: usize| sites[site].client(&app));
+    let mut answers = Vec::new();
+    for rp in &statuses {
+        answers.push(rp.authorize(&browser, &[]).await.status());
+    }
+    assert_eq!(answers, [303, 303, 429, 429]);
+    assert_eq!(sites[2].reads(), 0);
+    // Known documents are not limited by address when they are fetched again.
+    app.advance(SignedDuration::from_mins(1));
+    assert_eq!(sites[0].client(&app).authorize(&browser, &[]).await.status(), 303);
+    let limits = Limits::off().with(Rule::OauthClientDocumentHost, Some(Rate::new(1, 600)));
+    let app = TestApp::start_with(limits).await;
+    permit(&app, json!({ "oauth_client_documents_enabled": true })).await;
+    let browser = Browser::new(&app);
+    let [first, second] = [&sites[0], &sites[1]].map(|site| site.client(&app));
+    assert_eq!(first.authorize(&browser, &[]).await.status(), 303);
+    assert_eq!(second.authorize(&browser, &[]).await.status(), 429, "the same host");
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use support::{Answer, TestApp};
 use super::{RelyingParty, signed_in, text};
 use crate::hosted::{Browser, query_of};
 
-async fn push(rp: &RelyingParty<'_>, changes: &[(&str, &str)]) -> Answer {
+pub(super) async fn push(rp: &RelyingParty<'_>, changes: &[(&str, &str)]) -> Answer {
     let fields: Vec<(String, String)> = url::form_urlencoded::parse(rp.parameters(changes).as_bytes()).into_owned().collect();
     let secret = rp.secret.clone().unwrap_or_default();
     let fields = fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).chain([("client_secret", secret.as_str())]);

@@ -22,7 +22,7 @@ use wire::typed::typed;
 /// The maximum number of attempts if the account changes concurrently.
 const MAX_ATTEMPTS: u32 = 5;
 
-/// The errors of operations that accept a code of the second factor or a passkey.
+/// The errors of operations that accept a second-factor code or a passkey.
 pub(crate) const SECOND_FACTOR_ERRORS: &[ErrorCode] = &[
     ErrorCode::InvalidTotpCode,
     ErrorCode::InvalidRecoveryCode,

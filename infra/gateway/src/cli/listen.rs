@@ -66,7 +66,7 @@ pub(super) fn bind(address: SocketAddr, folder: Option<&Path>, option: &str) -> 
             .and_then(Data::holder)
             .filter(|holder| holder.url.as_ref().is_some_and(|url| url.ends_with(&format!(":{}", address.port()))));
         let who = own.map_or_else(|| "another program".to_owned(), |holder| holder.to_string());
-        anyhow!("cannot listen on {address}: {who} uses this port; stop it, or choose another port with {option} PORT (0 picks a free one)")
+        anyhow!("cannot listen on {address}: the port is already in use by {who}; stop that program, or choose another port with {option} PORT (0 picks a free one)")
     })
 }
 

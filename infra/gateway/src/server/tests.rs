@@ -158,7 +158,7 @@ async fn a_connection_that_does_not_read_holds_one_answer() {
     let mut silent = TcpStream::connect(address).await.unwrap();
     silent.write_all(&LARGE_REQUEST.repeat(20)).await.unwrap();
     until(|| connections.held() == LARGE).await;
-    // Meanwhile, the same runtime completely serves another client.
+    // Meanwhile, the same runtime sends complete responses to other clients.
     for _ in 0..3 {
         let mut reader = TcpStream::connect(address).await.unwrap();
         reader.write_all(b"GET /large HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").await.unwrap();

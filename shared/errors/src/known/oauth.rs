@@ -61,7 +61,7 @@ macro_rules! oauth {
 
         /// The provider is set up incorrectly in the project's settings or at the provider.
         #[error("the provider {provider_id} is not set up correctly: {reason}")]
-        #[hint("Correct the settings and save them again: saving tests them. If a sign-in failed, see the service's log.")]
+        #[hint("Correct the settings and save them again. They are tested each time you save them. If a sign-in failed, see the service's log.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         OauthProviderMisconfigured { provider_id: String, reason: String },
 
@@ -196,7 +196,7 @@ macro_rules! oauth {
 
         /// Too many OAuth clients have registered themselves without anybody signing in to them.
         #[error("too many clients of this project have registered without being used")]
-        #[hint("Try again later: unused clients are deleted after 30 days. An administrator can delete them.")]
+        #[hint("Try again later: unused clients are deleted after 30 days. An administrator can delete them sooner.")]
         #[answer(TOO_MANY_REQUESTS, Sdks::None)]
         TooManyUnusedClients,
 

@@ -59,7 +59,7 @@ macro_rules! teams {
 
         /// The team has the maximum number of unanswered invitations from members.
         #[error("a team can have at most {max} unanswered invitations: revoke one first")]
-        #[hint("Revoke an invitation, wait until one is accepted or expires, or invite the user with server access.")]
+        #[hint("Revoke an invitation, wait until one is accepted or expires, or use server access to invite the user.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         TooManyInvitations { max: usize },
 

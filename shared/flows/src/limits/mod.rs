@@ -281,12 +281,29 @@ pub async fn by_secret(app: &App, project: &ProjectId, rule: Rule, secret: &Secr
     by_subject(app, project, rule, &Subject::secret(secret)).await
 }
 
-/// Counts a request by this subject, in the table.
+/// Counts a request by this subject, in the table. A process that has seen a refusal repeats it
+/// without a write.
 pub async fn by_subject(app: &App, project: &ProjectId, rule: Rule, subject: &Subject) -> Result<(), store::Error> {
-    match app.settings.limits.counter(rule, subject, app.clock.now()) {
-        Some(counter) => app.store.count(project, &counter).await,
-        None => Ok(()),
+    let Some(counter) = app.settings.limits.counter(rule, subject, app.clock.now()) else { return Ok(()) };
+    count(app, project, &counter).await
+}
+
+async fn count(app: &App, project: &ProjectId, counter: &Counter) -> Result<(), store::Error> {
+    if let Some(refusal) = app.memory.refusal(project, counter) {
+        return Err(store::Error::Limited(refusal));
     }
+    let counted = app.store.count(project, counter).await;
+    if let Err(store::Error::Limited(refusal)) = &counted {
+        app.memory.refused(project, counter, *refusal);
+    }
+    counted
+}
+
+/// Fails if this process has seen a refusal of this subject that still holds.
+pub fn room(app: &App, project: &ProjectId, rule: Rule, subject: &Subject) -> Result<(), store::Error> {
+    let counter = app.settings.limits.counter(rule, subject, app.clock.now());
+    let refusal = counter.and_then(|counter| app.memory.refusal(project, &counter));
+    refusal.map_or(Ok(()), |refusal| Err(store::Error::Limited(refusal)))
 }
 
 /// Counts a request by the caller's IP address. For requests with a wrong key; for requests for a
@@ -313,14 +330,7 @@ async fn unknown(app: &App, project: Option<&ProjectId>, rule: Rule, place: &Pla
     }
     let Some(counter) = app.settings.limits.counter(rule, &Subject::address(place.ip), app.clock.now()) else { return Ok(()) };
     let Some(project) = project else { return app.memory.count(&counter).map_err(store::Error::Limited) };
-    if let Some(refusal) = app.memory.refusal(project, &counter) {
-        return Err(store::Error::Limited(refusal));
-    }
-    let counted = app.store.count(project, &counter).await;
-    if let Err(store::Error::Limited(refusal)) = &counted {
-        app.memory.refused(project, &counter, *refusal);
-    }
-    counted
+    count(app, project, &counter).await
 }
 
 /// Counts a client's change that reveals, as a sign-up does, whether an address has an account.

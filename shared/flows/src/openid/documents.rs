@@ -40,6 +40,10 @@ pub async fn current(
     if let Some(client) = fresh(app, row.as_ref()) {
         return Ok(Ok(Some(client)));
     }
+    if row.is_none() {
+        // A flood of unknown documents must not write leases.
+        limits::room(app, &project.id, Rule::OauthClientDocument, &Subject::address(place.ip))?;
+    }
     let end = Instant::now() + LEASE.unsigned_abs();
     loop {
         if app.store.lease_fetch(&project.id, name.id(), app.clock.now()).await? {

@@ -73,7 +73,7 @@ fn scopes(given: Vec<ScopeInput>) -> Result<Vec<ResourceScope>, Problems> {
         let wrong = |field: &str, message: &dyn Display| problem(&format!("scopes[{number}].{field}"), message);
         let is_one = Scopes::parse(&scope.name).is_ok_and(|parsed| parsed.names().eq([scope.name.as_str()]));
         if !is_one || scope.name.len() > MAX_SCOPE_NAME {
-            let expected = "must be at most 100 printable ASCII characters without spaces, quotation marks and backslashes";
+            let expected = "must be at most 100 printable ASCII characters, without spaces, quotation marks or backslashes";
             return Err(wrong("name", &expected));
         }
         if Scopes::standard().has_name(&scope.name) {

@@ -244,7 +244,7 @@ impl ConfigPatch {
             config
                 .rbac
                 .set_defaults(occasion, ids)
-                .map_err(|_| invalid(path, "must be permissions with the scope team (for members and creators) or project (for users)"))?;
+                .map_err(|_| invalid(path, "must be permissions whose scope is team (for members and creators) or project (for users)"))?;
         }
         Ok(())
     }

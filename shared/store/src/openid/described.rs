@@ -42,7 +42,11 @@ fn fetch_key(project: &ProjectId, id: OauthClientId) -> Key {
 
 /// Keeps a client to which somebody has signed in. Fails if the client does not exist.
 pub fn keep(project: &ProjectId, client: OauthClientId) -> [Write; 2] {
-    let keep = Write::update(client_key(project, client), "REMOVE #ttl, d.unused_until").on("attribute_exists(pk)").name("#ttl", TTL);
+    // The version changes, so that a document fetched at the same time does not restore the expiry.
+    let keep = Write::update(client_key(project, client), "REMOVE #ttl, d.unused_until ADD version :one")
+        .on("attribute_exists(pk)")
+        .name("#ttl", TTL)
+        .value(":one", integer(1));
     [keep, Write::delete(unused_key(project, client))]
 }
 

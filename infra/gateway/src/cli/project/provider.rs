@@ -126,7 +126,8 @@ fn secret() -> anyhow::Result<String> {
     Ok(text.trim().to_owned())
 }
 
-/// The project before and after the change, as administrators see it.
+/// Sets a provider of the project. Returns the project before and after the change, as
+/// administrators see it.
 async fn set(tools: &Tools, id: &str, fields: &Value) -> anyhow::Result<(Value, Value)> {
     let input = deserr::deserialize::<ProviderInput, _, Problems>(fields.clone()).map_err(|problems| anyhow!("{problems}"))?;
     let (provider, app) = (input.id.clone(), tools.app()?);
