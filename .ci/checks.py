@@ -171,6 +171,7 @@ def checks(long):
         Check("react", "tests/sdk/react/run", after=["gateway", "node packages", "chromium"], cores=0.5, attempts=2, budget=(165, 330)),
         Check("openid provider", "tests/oidc/run", after=["gateway", "node packages", "chromium"], cores=0.5, attempts=2, budget=(50, 90)),
         Check("openid clients", "tests/openid/run", after=["gateway", "python packages", "node packages", "chromium"], cores=0.5, attempts=2, budget=(60, 120)),
+        Check("mcp clients", "tests/mcp/run", after=["gateway", "python packages", "node packages", "chromium"], cores=0.5, attempts=2, budget=(60, 120)),
         Check("openid guides", OPENID_GUIDES, after=["gateway", "python packages", "node packages", "chromium"], behind=["documents"], cores=0.5, attempts=2, budget=(45, 150)),
         Check("attacks", PROXIES, after=["gateway"], budget=(60, 145)),
         Check("licences", DENY, after=["gateway"], budget=(125, 130)),

@@ -17,7 +17,7 @@ PAGES = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/guides/*.
 WITH_THE_APP = "docs/guides/testing-your-app.md"
 
 # These pages need more than the others, so `run-openid` follows them.
-OPENID = {f"docs/guides/{name}.md" for name in ["any-openid-client", "django", "go", "protected-static-site"]}
+OPENID = {f"docs/guides/{name}.md" for name in ["any-openid-client", "django", "go", "mcp-server", "mcp-server-python", "protected-static-site"]}
 
 # These pages show files of an example, which must be the same in both places.
 EXAMPLES = {"docs/guides/react.md": "examples/react", "docs/guides/node-backend.md": "examples/server"}
@@ -34,8 +34,9 @@ VISITS = {
     "express": ["http://localhost:3000/", "Notes", "--denied=You are not signed in."],
     "single-page-app": ["http://localhost:5173/", "Notes", "--denied=You are not signed in.", "--renews"],
 }
-# Programs that may print a link to sign in with, and wait until somebody has.
-PROGRAMS = ["node --env-file=client.env notes.mjs"]
+# Programs that may print links to sign in with, and wait until somebody has; with the name that the
+# consent page shows.
+PROGRAMS = {"node --env-file=client.env notes.mjs": "Notes"}
 
 AWS = "needs an AWS account; tests/deploy/run rehearses a deployment on one machine"
 NEWER = "needs a newer version than this clone"
@@ -138,16 +139,26 @@ def visit(*arguments):
 
 
 def signs_in(newcomer, block, folder):
-    """Runs a program, and signs in with the link that it prints, if any; returns its output."""
-    printed, process = "", newcomer.process(block.text, folder, stdout=subprocess.PIPE, text=True)
+    """Runs a program, and signs in with the links that it prints, if any, in one browser; returns its
+    output."""
+    printed, browser = "", None
+    process = newcomer.process(block.text, folder, stdout=subprocess.PIPE, text=True)
     try:
         for line in process.stdout:
             printed += line
-            if link := re.search(r"http\S+/oauth2/authorize\?\S+", line):
-                visit(link[0], "Notes", "--program")
+            if not (link := re.search(r"http\S+/oauth2/authorize\?\S+", line)):
+                continue
+            if browser is None:
+                command = ["node", ROOT / "tests/docs/visit.mjs", link[0], PROGRAMS[block.text.strip()], "--program"]
+                browser = subprocess.Popen(command, stdin=subprocess.PIPE, text=True)
+            else:
+                print(link[0], file=browser.stdin, flush=True)
         check(process.wait() == 0, block, f"it exits with {process.returncode}: {printed}")
     finally:
         process.kill()
+        if browser:
+            browser.stdin.close()
+            check(browser.wait() == 0, block, f"the sign-in fails: {printed}")
     return printed
 
 

@@ -6,9 +6,10 @@
 // APP is the app's URL, CLIENT the name that the consent page shows, and TEXT what the app shows to
 // a user who does not consent. PATH is a page that needs a sign-in, to which the app returns. With
 // `--renews`, the app has refresh tokens, in all tabs. LINK is what a program prints to sign in
-// with.
+// with; its further links are lines of the standard input.
 
 import assert from "node:assert/strict";
+import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import { launch } from "../sdk/browser/chromium.js";
 import { textsOf } from "../hosted/support/world.js";
@@ -81,11 +82,15 @@ try {
     await type(texts.field.password, password);
     await press(texts.sign_up.submit);
   }
-  /** Signs up, and returns to the program. */
+  /** Signs up, and returns to the program, each time that it asks. */
   async function usesProgram() {
     await page.goto(app);
     await signUp();
     await decide(texts.authorize.allow);
+    for await (const link of createInterface({ input: process.stdin })) {
+      await page.goto(link);
+      await decide(texts.authorize.allow);
+    }
   }
   /** Signs up, refuses, allows, signs out and in. */
   async function usesApp() {

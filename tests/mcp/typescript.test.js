@@ -57,18 +57,21 @@ for (const library of Object.keys(LIBRARIES)) {
     });
   }
 
-  test(`${library} asks for another scope when a tool needs it`, async (t) => {
-    const { url } = await startMcp(t, w);
-    const { provider, person } = await newProgram(t, { hasDocument: true });
-    const { client, stepsUp } = await connect(library, provider, url, person.visits);
-    const scopes = () => decodeJwt(provider.kept.tokens.access_token).scope.split(" ");
-    // The server's challenge names this scope only, although its metadata has both.
-    assert.ok(scopes().includes("notes:read") && !scopes().includes("notes:write"), `${scopes()}`);
+  for (const hasDocument of [true, false]) {
+    // A client registers with the scopes of its first request, which must not limit later ones.
+    test(`${library} asks for another scope when a tool needs it, ${hasDocument ? "with its metadata document" : "after registering itself"}`, async (t) => {
+      const { url } = await startMcp(t, w);
+      const { provider, person } = await newProgram(t, { hasDocument });
+      const { client, stepsUp } = await connect(library, provider, url, person.visits);
+      const scopes = () => decodeJwt(provider.kept.tokens.access_token).scope.split(" ");
+      // The server's first challenge names this scope only, although its metadata has both.
+      assert.ok(scopes().includes("notes:read") && !scopes().includes("notes:write"), `${scopes()}`);
 
-    const written = await stepsUp(() => client.callTool({ name: "write_note", arguments: { note: "Milk" } }));
-    assert.match(textOf(written), /^Written for \S+: Milk$/);
-    assert.ok(scopes().includes("notes:read") && scopes().includes("notes:write"), `${scopes()}`);
-  });
+      const written = await stepsUp(() => client.callTool({ name: "write_note", arguments: { note: "Milk" } }));
+      assert.match(textOf(written), /^Written for \S+: Milk$/);
+      assert.ok(scopes().includes("notes:read") && scopes().includes("notes:write"), `${scopes()}`);
+    });
+  }
 }
 
 // The older line of the SDK never asks for a refresh token.
