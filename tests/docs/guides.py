@@ -146,20 +146,23 @@ def signs_in(newcomer, block, folder):
     try:
         for line in process.stdout:
             printed += line
-            if not (link := re.search(r"http\S+/oauth2/authorize\?\S+", line)):
-                continue
-            if browser is None:
-                command = ["node", ROOT / "tests/docs/visit.mjs", link[0], PROGRAMS[block.text.strip()], "--program"]
-                browser = subprocess.Popen(command, stdin=subprocess.PIPE, text=True)
-            else:
+            if link := re.search(r"http\S+/oauth2/authorize\?\S+", line):
+                browser = browser or browser_of(PROGRAMS[block.text.strip()])
                 print(link[0], file=browser.stdin, flush=True)
+                check(browser.stdout.readline(), block, f"the sign-in fails at {link[0]}")
         check(process.wait() == 0, block, f"it exits with {process.returncode}: {printed}")
     finally:
         process.kill()
         if browser:
             browser.stdin.close()
-            check(browser.wait() == 0, block, f"the sign-in fails: {printed}")
+            check(browser.wait() == 0, block, "a page complains")
     return printed
+
+
+def browser_of(client):
+    """Starts a browser, which takes links of a program, and prints a line whenever it has returned."""
+    command = ["node", ROOT / "tests/docs/visit.mjs", client, "--program"]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
 def has_no_doubles(newcomer):
