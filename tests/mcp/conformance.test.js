@@ -67,7 +67,7 @@ const CLIENTS = {
 
 let resource;
 for (const [name, newId] of Object.entries(CLIENTS)) {
-  test(`the server conforms to revision ${REVISION} for a client ${name}`, async (t) => {
+  test(`the provider conforms to revision ${REVISION} for a client ${name}`, async (t) => {
     await (resource ??= w.started.then(() => w.newResource(RESOURCE)));
     assert.deepEqual(await run(t, await newId(t)), {
       "authorization-server-metadata": "SUCCESS",
