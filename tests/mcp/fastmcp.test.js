@@ -41,6 +41,8 @@ async function startServer(t) {
 for (const hasDocument of [true, false]) {
   test(`fastmcp's client uses a server ${hasDocument ? "with its metadata document" : "after registering itself"}`, async (t) => {
     const [RESOURCE, it] = [await startServer(t), await w.newcomer(t)];
+    // The client's own page, where the user ends, shows a picture from the web.
+    await it.context.route(/^https:/, (route) => route.fulfill({ status: 204 }));
     // The client listens at a free port of this host.
     const DOCUMENT = hasDocument ? (await w.documents(t)).publishClient("http://localhost/callback") : "";
     // Prints the links instead of opening them.

@@ -99,6 +99,6 @@ test("a user who refuses leaves the program without a token", async (t) => {
     await person.denies();
     return app.next();
   };
-  await assert.rejects(connect("@modelcontextprotocol/client", provider, url, refuses), /access_denied/);
+  await assert.rejects(connect("@modelcontextprotocol/client", provider, url, refuses), { code: "access_denied" });
   assert.equal(provider.kept.tokens, undefined);
 });
