@@ -9,7 +9,7 @@ import { decodeJwt, decodeProtectedHeader } from "jose";
 import { startApp } from "../openid/support/app.js";
 import { LIBRARIES, connect, newProvider, textOf } from "./support/program.js";
 import { startMcp } from "./support/server.js";
-import { world } from "./support/world.js";
+import { SCOPES, world } from "./support/world.js";
 
 const w = world();
 
@@ -22,6 +22,9 @@ async function newPerson(t, app) {
     else await it.signsUpAt(link);
     isKnown = true;
     await it.isAskedBy("Scribe", "127.0.0.1");
+    const asked = new URL(link).searchParams.get("scope").split(" ");
+    const text = await it.page.innerText("main");
+    for (const { name, description } of SCOPES) assert.equal(text.includes(description), asked.includes(name), text);
     await it.allows();
     return app.next();
   };
