@@ -154,7 +154,7 @@ test("a metadata document is neither behind a redirect nor anything but JSON", a
   }
 });
 
-test("only the hosts that the project trusts may have documents, and nobody if they are off", async (t) => {
+test("only trusted hosts may have documents, and none if documents are off", async (t) => {
   const client = (await w.documents(t)).publishClient(REDIRECT_URI);
   t.after(() => w.configure({ oauth_client_documents_enabled: true, oauth_client_document_hosts: [] }));
   const isRefused = async () => {
