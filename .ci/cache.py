@@ -73,7 +73,7 @@ def copy(source, to):
                 if package is None or package in left_out:
                     continue
                 # When Cargo recompiles a crate, it overwrites the crate's small files and replaces
-                # the large ones. So the clones may share only large files and the files of
+                # the large ones. The clones may therefore share only large files and the files of
                 # dependencies.
                 is_large = kind == "deps" and file.suffix != ".d"
                 shared = link if package not in ours or is_large else shutil.copy2

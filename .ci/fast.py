@@ -161,10 +161,10 @@ def main():
         steps.run("lints", command)
     wanted = selection(files)
     wanted["tests/contract"] = set()
-    # These tests check a complete run of the API tests.
+    # The tests in `tests/whole` check a complete run of the API tests.
     wanted.pop("tests/whole", None)
     for name, filters in sorted(wanted.items()):
-        # A library without unit tests has no test program.
+        # A library without unit tests does not have a test program.
         if name not in programs:
             continue
         chosen = sorted(filters)[:MAX_MODULES]

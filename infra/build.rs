@@ -1,6 +1,6 @@
 //! Lists the files to embed: the documents of `docs/` with their pictures, and the events of
-//! `events/`, which the API reference uses as examples. Cargo would not rerun a macro that embeds a
-//! folder when a file is added.
+//! `events/`, which the API reference uses as examples. A macro that embeds a whole folder is not
+//! enough, because Cargo would not rerun it when a file is added.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -18,8 +18,8 @@ fn folder(variable: &str) -> std::io::Result<PathBuf> {
     std::env::var_os(variable).map(PathBuf::from).ok_or_else(|| std::io::Error::other(format!("{variable} is not set")))
 }
 
-/// Source code of a table of the files in a folder. Each row has the text of a file and its path
-/// without the extension, with `separator` between the parts of the path.
+/// Returns the source code of a table of the files in a folder. Each row contains the text of a
+/// file and its path without the extension, with `separator` between the parts of the path.
 fn listed(table: &str, folder: &Path, extension: &str, separator: &str) -> std::io::Result<String> {
     println!("cargo::rerun-if-changed={}", folder.display());
     let mut files = Vec::new();

@@ -3,8 +3,9 @@
 // linker script removes the tables, because a Cargo profile cannot set the compiler flag that omits
 // them.
 //
-// The `build.rs` of each crate of functions includes this file: If a build script were outside its
-// package, Cargo would record its absolute path and relink all functions in another clone.
+// The `build.rs` of each crate of functions includes this file. If a build script itself were
+// outside its package, Cargo would record its absolute path and relink all functions in another
+// clone.
 
 use std::env::var;
 

@@ -69,7 +69,8 @@ function morphChildren(from, to) {
 }
 
 /**
- * Moves the focus if its element disappears: to the row that takes its place, or to the heading.
+ * If the focused element disappears, moves the focus to the row that takes its place, or to the
+ * heading.
  */
 function keepFocus(change) {
   const focused = document.activeElement;

@@ -1,5 +1,5 @@
-//! Lists the binaries of an area in its manifest. Each entry turns off the unit test harness.
-//! Otherwise, `cargo test` would link the harness for every binary without finding a test.
+//! Lists the binaries of an area in its manifest. Each entry turns off the unit test harness, which
+//! `cargo test` would otherwise link for every binary without finding a test.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -22,7 +22,7 @@ pub fn names(area: &Path) -> anyhow::Result<Vec<String>> {
     Ok(names)
 }
 
-/// The manifest, with a section for each of these binaries.
+/// The manifest, with a section for each of the binaries in `names`.
 pub fn render(manifest: &str, names: &[String]) -> String {
     let hand_written = manifest.split_once(BEGIN).map_or(manifest, |(before, _)| before);
     let mut rendered = format!("{}\n\n{BEGIN}", hand_written.trim_end());

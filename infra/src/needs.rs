@@ -1,5 +1,5 @@
-//! The needs of a function, or of at least one function of a stack, in addition to the resources
-//! that all functions have.
+//! What a function, or at least one function of a stack, needs in addition to the resources that
+//! all functions have.
 
 use std::collections::BTreeSet;
 

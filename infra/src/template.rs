@@ -51,8 +51,8 @@ struct Context {
     memory: u16,
     hashing_memory: u16,
     timeout: u16,
-    /// The name of the function that reads the stream, for the alarm that fires when it falls
-    /// behind.
+    /// The name of the function that reads the stream, for the alarm that fires when the function
+    /// falls behind.
     changes_name: &'static str,
     trail_name: &'static str,
 }
@@ -64,7 +64,7 @@ struct Area {
     id: String,
     /// The optional parameters of the stack that this area needs.
     needs: Names,
-    /// The stack that is deployed before this one.
+    /// The stack that is deployed before this stack.
     after: String,
 }
 
@@ -127,6 +127,9 @@ struct Function {
     partitions: &'static [&'static str],
     /// The keys of the function's routes in the HTTP API.
     routes: Vec<RouteKey>,
+    /// The methods of the path, separated by spaces, if the path has other operations and this
+    /// function rejects all other methods.
+    allowed: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -149,21 +152,29 @@ pub fn area(name: &str) -> &str {
     name.split('-').next().unwrap_or(name)
 }
 
-/// The key that a route with this method has in API Gateway.
+/// The key in API Gateway of a route with the given method.
 pub fn route_key(method: &str, route: &Route) -> String {
     format!("{method} {}", gateway_path(route.path))
 }
 
-/// The method in the key of an operation's first route. If a path supports only GET, the function
-/// gets requests with any method, and rejects all except GET and HEAD: HEAD would need a separate
-/// route, and an API has at most 300 routes by default. Paths that overlap, such as `/{document}`
-/// and `/health`, keep a route for each method, because `ANY` must not decide which of two
-/// overlapping routes wins.
+/// The method in the key of an operation's first route. The function of a GET gets requests with
+/// any method for which the path has no operation, and rejects all except GET and HEAD. HEAD would
+/// otherwise need a separate route, and an API has at most 300 routes by default. Different paths
+/// that overlap, such as `/{document}` and `/health`, keep a route for each method, because `ANY`
+/// must not decide which of two overlapping routes wins.
 fn main_method(route: &Route, all: &[Operation]) -> &'static str {
-    let others = all.iter().map(|operation| &operation.route).filter(|other| other.name != route.name);
+    let others = all.iter().map(|operation| &operation.route).filter(|other| other.path != route.path);
     let overlaps = |other: &Route| route.matches(other.path) || other.matches(route.path);
     let is_alone = route.verb == Verb::Get && !others.into_iter().any(overlaps);
     if is_alone { ANY } else { route.verb.name() }
+}
+
+/// The methods of a path, for the function that rejects all other methods; `None` if the path has
+/// only this operation.
+fn allowed(route: &Route, all: &[Operation]) -> Option<String> {
+    let beside = all.iter().map(|operation| &operation.route).filter(|other| other.path == route.path);
+    let verbs: Vec<&str> = beside.map(|other| other.verb.name()).collect();
+    (route.verb == Verb::Get && verbs.len() > 1).then(|| verbs.join(" "))
 }
 
 fn actions(service: &str, names: impl IntoIterator<Item = impl std::fmt::Debug>) -> Vec<String> {
@@ -197,6 +208,7 @@ impl Function {
             queries: route.table.actions.contains(&TableAction::Query) && route.table.partitions.is_empty(),
             partitions: route.table.partitions,
             routes,
+            allowed: allowed(route, all).filter(|_| method == ANY),
         }
     }
 
@@ -215,11 +227,12 @@ impl Function {
             queries: worker.table.contains(&TableAction::Query),
             partitions: &[],
             routes,
+            allowed: None,
         }
     }
 }
 
-/// The needs of all these functions together.
+/// The combined needs of the functions.
 fn together(functions: &[Function]) -> Names {
     functions.iter().flat_map(|function| &function.needs).copied().collect()
 }

@@ -92,7 +92,8 @@ pub const TRAIL: Worker = Worker {
     timeout: 60,
 };
 
-/// Delivers webhook events. The worker is started when events are recorded, and every minute.
+/// Delivers webhook events. The worker is started when events have been recorded, and by a schedule
+/// every minute.
 pub const WEBHOOKS: Worker = Worker {
     name: "workers-webhooks",
     table: READS_AND_WRITES,

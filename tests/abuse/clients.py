@@ -26,7 +26,7 @@ SECONDS = 12.0
 # only if the other client is locked out.
 MAX_MEDIAN = 2.0
 MAX_P99 = 9.0
-# A socket option of Linux for which Python has no constant.
+# A Linux socket option that Python does not define.
 IP_BIND_ADDRESS_NO_PORT = 24
 POST = "POST /api/v1/auth/password/sign-in HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
 
@@ -62,7 +62,7 @@ def credentials(service):
 
 
 # Each kind of client: its name, what each connection sends first, the number of connections, and
-# whether more bytes trickle in.
+# whether it slowly sends more bytes.
 KINDS = [
     ("silent connections", silent, 500, False),
     ("slow headers", slow_header, 500, True),

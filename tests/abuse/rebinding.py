@@ -65,7 +65,7 @@ class Names(threading.Thread):
         self.counts[name, kind] += 1
         family, size = (socket.AF_INET6, 16) if kind == 28 else (socket.AF_INET, 4)
         addresses = [one for one in self.answers.get(name, lambda _: [])(number) if (":" in one) == (kind == 28)]
-        # The responses have no lifetime, so each connection needs a new lookup.
+        # The responses must not be cached, so each connection needs a new lookup.
         records = b"".join(struct.pack(">HHHIH", 0xC00C, kind, 1, 0, size) + socket.inet_pton(family, one) for one in addresses)
         return query[:2] + struct.pack(">HHHHH", 0x8580, 1, len(addresses), 0, 0) + query[12:at + 5] + records
 

@@ -21,8 +21,8 @@ use crate::events::{PROJECT, World, events};
 /// Dollars per million units, on demand in us-east-1 (AWS's price list, 2026).
 const READ_PRICE: f64 = 0.125;
 const WRITE_PRICE: f64 = 0.625;
-/// Dollars per million requests, which is the price of API Gateway's HTTP API plus Lambda's price
-/// per request.
+/// Dollars per million requests: the price of API Gateway's HTTP API plus Lambda's price per
+/// request.
 const REQUEST_PRICE: f64 = 1.0 + 0.2;
 /// Dollars per gigabyte-second of Lambda on arm64.
 const MEMORY_PRICE: f64 = 0.000_013_333_4;
@@ -287,8 +287,8 @@ async fn only_projects_with_challenges_pay_for_them() {
     app.configure(serde_json::json!({ "config": { "bot_challenge": { "provider": "altcha" } } })).await;
     let after = sign_up("bob@example.com").await;
     assert_eq!((before.round_trips, after.round_trips), (2, 3));
-    // The counters of the IP address, its network and the project are affected. For each of them,
-    // the counter of one window is written, and the counters of two windows are read.
+    // The counters of the IP address, its network and the project are affected. For each of these
+    // three, the counter of one window is written, and the counters of two windows are read.
     assert_eq!((after.consumed.write - before.consumed.write, after.consumed.read - before.consumed.read), (3.0, 6.0));
 }
 

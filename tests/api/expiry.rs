@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use store::provider::authorization::{self, AuthorizationCode, CODE_LIFE};
 use support::{Items, TestApp};
 use wire::clock::after;
-use wire::id::{BroadcastId, UserId};
+use wire::id::{BroadcastId, OauthClientId, UserId};
 
 use crate::challenges::{SIGN_UP, account_of, altcha, guard};
 use crate::emails::{HOUR, entry_in};
@@ -76,8 +76,12 @@ const KINDS: &[(&str, &str, Life)] = &[
     ("A", "CLIENT", Expires),
     ("N", "REQUEST", Expires),
     ("N", "PUSHED", Expires),
-    ("P", "OAUTHCLIENT", Lasts),
+    ("P", "OAUTHCLIENT", MayExpire),
+    ("P", "OAUTHUNUSED", Expires),
+    ("N", "FETCH", Expires),
     ("P", "OAUTHCLIENTS", Lasts),
+    ("P", "OAUTHRESOURCE", Lasts),
+    ("P", "OAUTHRESOURCES", Lasts),
     ("S", "STATE", Expires),
     ("C", "CODE", Expires),
     ("C", "TRIES", Expires),
@@ -122,8 +126,9 @@ const KINDS: &[(&str, &str, Life)] = &[
     ("B", "SPENT", Expires),
 ];
 
-/// An item's kind. Sort keys have no prefix in the list of projects and in the index of words. In
-/// an audit trail, sort keys begin with the time of the entry. Links have a separate partition.
+/// An item's kind. Sort keys do not have a prefix in the list of projects and in the index of
+/// words. In an audit trail, sort keys begin with the time of the entry. Links have a separate
+/// partition.
 fn kind(pk: &str, sk: &str) -> (String, String) {
     let first = |key: &str| key.split('#').next().unwrap_or_default().to_owned();
     match pk.split('#').nth(2) {
@@ -176,6 +181,12 @@ async fn others(seen: &mut BTreeSet<(String, String)>) {
     let nobody = json!({ "email": "nobody@example.com", "callback_url": "http://localhost:3000/x" });
     assert_eq!(app.client().post("/api/v1/auth/password/send-reset-code", nobody).await.status(), 200);
     check("a reset", &app.table(), seen);
+    let store = &app.app.store;
+    store
+        .fail_fetch(app.project_id(), OauthClientId::parse("5c1d7e2a-9b3f-4d6a-8e0c-2f4b6d8a1c3e").unwrap(), "not JSON", app.now())
+        .await
+        .unwrap();
+    check("a fetch of a client's document", &app.table(), seen);
 
     let code = AuthorizationCode {
         user_id: UserId::parse(&ada.user_id).unwrap(),
@@ -251,7 +262,7 @@ async fn every_item_expires_or_is_deleted_with_its_owner() {
 }
 
 /// Deletes the items that have expired by the test's clock.
-async fn delete_expired(app: &TestApp) {
+pub(crate) async fn delete_expired(app: &TestApp) {
     let store = &app.app.store;
     for ((pk, sk), item) in app.table() {
         let ttl: Option<i64> = item["ttl"]["N"].as_str().map(|seconds| seconds.parse().unwrap());

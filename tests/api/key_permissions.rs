@@ -119,7 +119,7 @@ async fn permissions_require_a_set_with_only_a_server_key_and_must_exist() {
     }
 }
 
-/// Keys from earlier versions list no permissions, and therefore have every permission.
+/// Keys from earlier versions do not list permissions, and therefore have every permission.
 #[tokio::test]
 async fn a_key_without_permissions_is_stored_as_before() {
     let app = TestApp::start().await;

@@ -193,7 +193,8 @@ async fn an_email_rejected_five_times_fails() {
 async fn transient_table_failures_neither_lose_nor_duplicate_emails() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
-    // An email causes four writes, for rendering, rendered, sending and sent.
+    // An email causes four writes, one for each of the states rendering, rendered, sending and
+    // sent.
     for write in 0..4 {
         let id = send(&app, &ada, json!({})).await["id"].as_str().unwrap().to_owned();
         app.recorder.fail_write(write, "InternalServerError");

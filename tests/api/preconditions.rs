@@ -1,4 +1,4 @@
-//! `If-Match`, with which a change is made only to the version that the client has read.
+//! `If-Match`, which restricts a change to the version that the client has read.
 
 use serde_json::{Value, json};
 use support::{Answer, Caller, TestApp};
@@ -11,7 +11,7 @@ struct Resource {
     read: String,
     /// The path for changes.
     change: String,
-    /// The body of a change. The body is different for each number.
+    /// The body of a change, which is different for each number.
     body: fn(usize) -> Value,
 }
 

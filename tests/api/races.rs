@@ -69,7 +69,7 @@ async fn of_200_concurrent_redemptions_of_a_code_one_succeeds() {
     let answers = at_once((0..200).map(|_| (app.client(), OTP_SIGN_IN, json!({ "code": code })))).await;
     let mut codes = codes(&answers);
     assert_eq!(codes.remove("OK"), Some(1), "{codes:?}");
-    // Once the code is redeemed, it is reported as used. Before this, it is reported as exhausted
+    // A redeemed code is reported as used. Until it is redeemed, the code is reported as exhausted
     // from the twenty-first attempt on.
     let late = ["VERIFICATION_CODE_ALREADY_USED", "VERIFICATION_CODE_MAX_ATTEMPTS_REACHED"];
     assert!(codes.keys().all(|code| late.contains(&code.as_str())) && codes.values().sum::<usize>() == 199, "{codes:?}");

@@ -74,7 +74,7 @@ const PROOF: &str = "0123456789abcdefghjkmnpqrs";
 
 /// Turns all sessions into sessions of an earlier version. The refresh tokens of these sessions
 /// ([`older_token`]) have claims. If `is_oldest` is set, turns them into sessions of the earliest
-/// version. In this version, an index finds the claim of a session.
+/// version, in which an index finds a session's claim.
 pub(crate) fn older_sessions(app: &TestApp, is_oldest: bool) {
     let (database, table) = (app.database(), gateway::engine::TABLE);
     let put = |item| database.put_item(serde_json::from_value(json!({ "TableName": table, "Item": item })).unwrap()).unwrap();

@@ -1,5 +1,5 @@
-//! The items that the events of teams need. They are a team of two, a team that invites,
-//! permissions, invitations, and the project `internal` with a user who owns a project.
+//! The items that the events of teams need: a team of two, a team that invites, permissions,
+//! invitations, and the project `internal` with a user who owns a project.
 
 use model::code::Code;
 use model::email::Email;
@@ -37,8 +37,8 @@ const INVITATION: &str = "018f0b6c-2a3b-7c4d-8e5f-6a7b8c9d0e1f";
 /// An invitation to [`TEAM`] for a different address.
 const SENT: &str = "018f0b6c-3b4c-7d5e-9f60-7b8c9d0e1f20";
 
-/// The project permission that the events use. This permission is the fourth. Every project has two
-/// permissions, and a third was added to the project of the events earlier.
+/// The project permission that the events use. It is the fourth permission, because every project
+/// has two, and a third was added to the events' project earlier.
 pub(crate) fn audit() -> Grant {
     Grant("4".to_owned())
 }

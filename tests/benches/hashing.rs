@@ -14,7 +14,7 @@ use crypto::password::hash::{Hasher, Verdict};
 use wire::entropy::Entropy;
 
 /// OWASP's minimum in its five forms, and higher costs. Each has its name in the settings, or an
-/// empty text if it has no name.
+/// empty text if it does not have a name there.
 const COSTS: [(&str, &str); 9] = [
     ("m=47104,t=1,p=1", "`high-memory`"),
     ("m=19456,t=2,p=1", "`standard`"),
@@ -31,7 +31,7 @@ const WHOLE_CORE: f64 = 1769.0;
 const MEMORIES: [f64; 4] = [256.0, 512.0, 1024.0, WHOLE_CORE];
 /// The price of a gigabyte-second of Lambda on arm64 in us-east-1, in dollars.
 const PRICE: f64 = 0.000_013_333_4;
-/// The number of checks from which the median is taken.
+/// The number of checks to take the median of.
 const CHECKS: usize = 15;
 /// Sign-ins a minute.
 const RATE: f64 = 10_000.0;

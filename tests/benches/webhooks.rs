@@ -41,7 +41,7 @@ async fn receiver(answers: bool) -> (String, Arrivals) {
     (url, arrived)
 }
 
-/// Creates users; returns the time at which each was created.
+/// Creates users; returns when each was created.
 async fn create(disk: &Disk, count: usize, callers: usize) -> HashMap<String, Instant> {
     let one = |number: usize| async move {
         let id = disk.server("/api/v1/users", json!({ "display_name": number.to_string() })).await["id"].clone();
@@ -65,7 +65,7 @@ async fn times(created: &HashMap<String, Instant>, arrived: &Arrivals) -> Vec<Du
     }
 }
 
-/// The URL of a port on which nothing listens.
+/// The URL of a port that nothing listens on.
 async fn refusing() -> String {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
     format!("http://{}/", listener.local_addr().expect("an address"))

@@ -93,7 +93,7 @@ async fn all_runs(cli: &Cli, name: &str, transport: Transport) -> Result<Vec<Mea
     Ok(runs)
 }
 
-/// Measures a run of a function on a table in which its event succeeds.
+/// Measures a run of a function on a table where its event succeeds.
 async fn run(cli: &Cli, name: &str, transport: Transport) -> Result<Measurement, String> {
     let now = Clock::system().now();
     let start: jiff::Timestamp = support::START.parse().unwrap();

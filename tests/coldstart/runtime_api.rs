@@ -1,4 +1,4 @@
-//! The part of Lambda's Runtime API through which a function requests an event and posts its
+//! The part of Lambda's Runtime API that a function uses to request an event and to post its
 //! response.
 
 use std::collections::VecDeque;

@@ -1,6 +1,5 @@
 //! The endpoint of the table: serves the embedded engine over HTTP, or over TLS with a certificate
-//! for this run. Measures the time of requests, so that it can be separated from the function's
-//! time.
+//! for this run. Measures the time of requests, to separate it from the function's time.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,5 +1,5 @@
-//! The amount of money that an attacker can cost in a day: `docs/operations/attacks.md`, derived
-//! from the costs of operations, the standard limits and the defaults of the template.
+//! How much an attacker can cost the operator in a day: `docs/operations/attacks.md`, derived from
+//! the costs of operations, the standard limits and the defaults of the template.
 
 use std::fmt::Write as _;
 
@@ -15,8 +15,8 @@ const DAY: f64 = 86_400.0;
 const MILLION: f64 = 1_000_000.0;
 /// The price of a million emails at SES, in dollars.
 const SES: f64 = 100.0;
-/// The price of a million rejected requests, in dollars: that of the requests, and six read units
-/// each in a process that has not cached the rejection yet.
+/// The price of a million rejected requests, in dollars: that of the requests themselves, plus six
+/// read units each in a process that has not cached the rejection yet.
 const REFUSED: f64 = 1.2 + 6.0 * 0.125;
 /// The durations of a function that hashes a password and of any other function, in milliseconds.
 const HASHING: f64 = 60.0;

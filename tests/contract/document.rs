@@ -67,11 +67,11 @@ fn operations_have_a_summary_an_area_a_response_and_path_parameters() {
     }
 }
 
-/// A GET returns something to read. Generated clients drop bodies that have no media type or any
+/// A GET returns something to read. Generated clients drop bodies without a media type, or with any
 /// type (`*/*`).
 #[test]
 fn every_response_to_a_get_has_a_body_of_known_media_types() {
-    // This operation redirects or shows an error.
+    // The OAuth callback redirects or shows an error.
     let without_body = ["auth-oauth-callback"];
     for (id, _, _, operation) in documented(&document()).into_iter().filter(|(_, method, ..)| method == "GET") {
         let Some(success) = operation["responses"].get("200").filter(|_| !without_body.contains(&id.as_str())) else { continue };

@@ -11,7 +11,7 @@ pub(super) type Module = Vec<String>;
 /// The files of a crate, by module.
 pub(super) type Sources = BTreeMap<Module, String>;
 
-/// Collects the files of the crate to which the paths in a file lead.
+/// Collects the files of the crate that the paths in a file lead to.
 struct Reader<'a> {
     sources: &'a Sources,
     /// The module at the current position: that of the file, or an inline module.
@@ -112,7 +112,7 @@ pub(super) fn arrows(sources: &Sources) -> BTreeMap<Module, BTreeSet<Module>> {
 }
 
 /// For each folder at the top of a crate, and for each file next to these folders, the other
-/// folders and files on which it depends. The root is left out, because it declares all folders and
+/// folders and files that it depends on. The root is left out, because it declares all folders and
 /// exports their items.
 pub(super) fn folders(files: &BTreeMap<Module, BTreeSet<Module>>) -> BTreeMap<Module, BTreeSet<Module>> {
     let mut folders: BTreeMap<Module, BTreeSet<Module>> = BTreeMap::new();

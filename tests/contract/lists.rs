@@ -27,6 +27,7 @@ const WHOLE: &[(&str, &str)] = &[
 const OF_ADMINISTRATORS: &[(&str, &str)] = &[
     ("emails-internal-list", "the hundred newest emails, without their bodies"),
     ("emails-managed-onboarding-list", "always empty"),
+    ("openid-resource-list", "at most a hundred resources of a project"),
     ("projects-api-key-list", "the quota of sets of API keys"),
 ];
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use infra::checked_in::root;
 
-/// Folders that contain no sources of the project.
+/// Folders that do not contain sources of the project.
 const SKIPPED: [&str; 6] = ["target", "node_modules", "__pycache__", "dist", "pictures", "stacks"];
 /// The extensions of files that contain prose, and the marks of comment lines in these files.
 const COMMENTS: [(&str, &[&str]); 12] = [

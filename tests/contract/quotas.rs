@@ -8,8 +8,8 @@ use infra::{Operation, operations};
 use model::quota::Quota;
 use wire::level::Level;
 
-/// The reason why an operation that writes needs no quota. A new operation may be listed here only
-/// if repeating it forever leaves nothing behind.
+/// Why an operation that writes does not need a quota. A new operation may be listed here only if
+/// repeating it forever leaves nothing behind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Leftovers {
     /// The created items expire: codes, their attempts, challenges, sessions, tokens of providers.
@@ -18,9 +18,8 @@ enum Leftovers {
     WhatWasThere,
     /// A user has at most one such item for each of the project's OAuth clients.
     OnePerClient,
-    /// The operation may create an account. The quota of an owner does not apply to accounts.
-    /// Instead, sign-ups are limited by address, network and recipient, and a project can close
-    /// sign-up.
+    /// The operation may create an account. The quota of an owner does not apply to accounts:
+    /// sign-ups are limited by address, network and recipient, and a project can close sign-up.
     Accounts,
 }
 
@@ -42,6 +41,7 @@ const WITHOUT: &[(Leftovers, &[&str])] = &[
             "auth-otp-check-sign-in-code",
             "auth-otp-send-sign-in-code",
             "auth-passkey-initiate-authentication",
+            "openid-client-register",
             "auth-passkey-initiate-registration",
             "auth-passkey-sign-in",
             "auth-password-check-reset-code",

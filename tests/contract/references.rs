@@ -12,7 +12,7 @@ use pulldown_cmark::{Event, Options, Parser, Tag};
 
 use super::passages::{Passage, Source, sources};
 
-/// Suffixes by which a text is recognized as a file name.
+/// Suffixes that identify a text as a file name.
 const FILES: [&str; 14] = [".rs", ".md", ".toml", ".yaml", ".yml", ".json", ".py", ".js", ".mjs", ".jsx", ".css", ".j2", ".svg", ".env"];
 /// Files that may be missing in the repository, because programs write them, readers of a guide
 /// create them, or standards name them.
@@ -63,7 +63,7 @@ const METHODS: [&str; 6] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 /// A snake-case name with at least this many words is assumed to be a function.
 const LONG_NAME: usize = 5;
 
-/// The names and places to which references may point.
+/// The names and places that references may point to.
 struct KnownNames {
     paths: BTreeSet<PathBuf>,
     /// The anchors of the headings in each document.
@@ -145,7 +145,7 @@ impl KnownNames {
         let is_path =
             text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/')) && !text.starts_with(['/', '.']);
         let name = text.rsplit('/').next().unwrap_or(text);
-        // The example in CONTRIBUTING creates this with `infra new`.
+        // The example in CONTRIBUTING creates this file with `infra new`.
         let is_made = name.starts_with("note_create.") || name.starts_with("note-create.");
         let is_elsewhere = is_made || ELSEWHERE.contains(&name) || text.starts_with("target/") || text.starts_with("http");
         let is_missing = is_file && is_path && !is_elsewhere && !self.has_path(source, text);

@@ -12,7 +12,8 @@ use infra::{Operation, operations, workers};
 
 use crate::tree;
 
-/// The number of Lambda's 64 characters that remain after `gatelet-`, the stage and a dash.
+/// The maximum length of a route's name: what remains of Lambda's 64 characters after `gatelet-`,
+/// the stage and a dash.
 const MAX_NAME: usize = 43;
 
 #[test]

@@ -12,7 +12,7 @@ use store::content;
 use crate::template::resources;
 use crate::tree;
 
-/// The environment variables that contain the secrets from which keys are derived.
+/// The environment variables with the secrets that keys are derived from.
 const SECRETS: [&str; 2] = ["GATELET_SECRET", "GATELET_SECRET_PREVIOUS"];
 /// CloudFormation's limit on the number of dynamic references in a template.
 const MAX_REFERENCES: usize = 60;
@@ -75,7 +75,7 @@ fn a_distribution_caches_no_path_of_the_product_api() {
 }
 
 /// By default, CloudFront keeps errors for ten seconds, by path only and regardless of
-/// `cache-control`. So everyone would get an error that someone else has caused.
+/// `cache-control`. Everyone would therefore get an error that someone else has caused.
 #[test]
 fn a_distribution_caches_no_errors() {
     let template = tree::template();

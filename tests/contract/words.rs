@@ -45,14 +45,14 @@ fn instead_of_type(name: &str) -> Option<&'static str> {
 }
 
 fn instead_of_constant(name: &str) -> Option<&'static str> {
-    // Everywhere else, a limit is a rule for rates, so only the last word counts.
+    // A limit is a bound only as the last word; elsewhere in a name, it is a rule for rates.
     let is_bound = |word: &str| word != "LIMIT" || name.ends_with("_LIMIT");
     let is_in = |words: &[&str]| name.split('_').any(|part| words.contains(&part) && is_bound(part));
     CONSTANTS.iter().find(|(words, _)| is_in(words)).map(|(_, instead)| *instead)
 }
 
 /// Whether a signature that begins with `of` is that of a conversion: a pure function without a
-/// receiver that returns the type on which it is defined.
+/// receiver that returns the type it is defined on.
 fn converts(signature: &str) -> bool {
     let mut depth = 0;
     let end = signature.find(|c| {

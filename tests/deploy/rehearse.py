@@ -202,7 +202,7 @@ def doctor(stack):
     asked = ["--api-url", stack.url, "--sender", SENDER, "--configuration-set", stack.output("ConfigurationSet")]
     done = gateway(stack, "doctor", *asked, check=False)
     print(done.stdout, done.stderr, flush=True)
-    # The CloudFormation of MiniStack does not support the expiry and the backups of a table.
+    # MiniStack's CloudFormation does not support the expiry and the backups of a table.
     fine = all(line.startswith("ok ") or line.split()[1] in ("expiry", "backups") for line in done.stdout.splitlines())
     assert done.returncode == 0 and fine, "a deployment of the template passes"
     done = gateway(stack, "doctor", "--sender", "nobody.example", check=False)

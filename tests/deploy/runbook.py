@@ -37,8 +37,8 @@ class Shell:
         script = self.work / "script"
         os.mkfifo(script)
         with open(self.log, "wb") as log:
-            # The script is read from a separate pipe. Otherwise, commands that read standard input
-            # would consume the commands after them.
+            # The script is read from a separate pipe, because commands that read standard input
+            # would otherwise consume the commands after them.
             self.bash = subprocess.Popen(["bash", "-eu", "-o", "pipefail", script], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         self.script = open(script, "w", encoding="utf-8")
         self.count = 0

@@ -16,7 +16,7 @@ import yaml
 from newcomer import ROOT, URL
 
 PAGE = (ROOT / "docs/guides/any-openid-client.md").read_text()
-# Those of RFC 7636, appendix B.
+# The verifier and the challenge in RFC 7636, appendix B.
 VERIFIER, CHALLENGE = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 
 # Errors on the page, and what in an authorization request causes each.

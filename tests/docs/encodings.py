@@ -12,8 +12,7 @@ import threading
 
 from newcomer import blocks
 
-# Without a locale, and without the workarounds of Python for a missing locale, files are read as
-# ASCII.
+# Without a locale, and without Python's workarounds for a missing locale, files are read as ASCII.
 WITHOUT_UTF_8 = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 USERS = [{"primary_email": f"user{number}@example.com", "display_name": "Zoë 佐藤"} for number in range(250)]
 

@@ -56,7 +56,7 @@ def write(proxy, source, module, version, prefix, requires):
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        # Installed, they would replace systemd, which a package beside go-oidc needs.
+        # The packages are not installed, because one of them needs a replacement for systemd.
         subprocess.run(["apt-get", "download", "-q", *PACKAGES], cwd=folder, check=True)
         proxy = folder / "proxy"
         found = {package: next(folder.glob(f"{package}_*.deb")) for package in PACKAGES}
@@ -65,7 +65,7 @@ def main():
             subprocess.run(["dpkg-deb", "--extract", found[package], folder], check=True)
             path, prefix, version = names[module]
             write(proxy, folder / "usr/share/gocode/src" / module, path, version, prefix, [(names[need][0], names[need][2]) for need in needs])
-        # A folder at the end, or none.
+        # Moved only when complete, so that the folder is never incomplete.
         shutil.move(proxy, sys.argv[1])
 
 

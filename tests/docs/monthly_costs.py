@@ -9,8 +9,7 @@ from newcomer import ROOT
 PAGE = ROOT / "docs/operations/monthly-costs.md"
 USERS = [1_000, 100_000, 1_000_000]
 
-# The calls of an active user in a month: their number, and the milliseconds of Lambda that each
-# takes.
+# An active user's calls in a month: how many, and how many milliseconds of Lambda each takes.
 USE = {
     "auth-password-sign-in": (2, 60),
     "auth-session-refresh": (60, 5),
@@ -25,7 +24,7 @@ EMAILS = 0.1 + 0.05 + 0.05
 # Audit log entries: one for a sign-up, one for a verified address, two for a reset, and two for
 # sign-ins.
 ENTRIES = 0.1 + 0.1 + 0.1 + 2
-# The number of days per month on which an active user is active.
+# The number of days per month when an active user is active.
 DAYS = 20
 # The number of refreshes that are the first of their hour but not of their day, the number of index
 # units that each of them writes, and the price of a unit in dollars.

@@ -23,7 +23,7 @@ MCP = "node server.mjs"
 MCP_PYTHON = ".venv/bin/python server.py"
 NGINX = "/usr/sbin/nginx -p . -e stderr -c nginx.conf"
 
-# Commands that start a server, and its port.
+# Commands that start a server, each with the server's port.
 SERVERS = {APACHE: 3000, CHECKER: 4180, DJANGO: 3000, GO: 3000, MCP: 3000, MCP_PYTHON: 8000, NGINX: 4000}
 
 # Programs that print links or open a browser, and what the consent page calls them.
@@ -50,7 +50,7 @@ class Visitor(Newcomer):
     def __init__(self, folder):
         super().__init__(folder)
         self.visited = []
-        # Go's modules are removed with the folder, for which they must be writable.
+        # Go's modules must be writable, so that they can be removed with the folder.
         self.environment |= {"GOPATH": str(folder / "go-modules"), "GOFLAGS": "-modcacherw"}
         # The browser that Python's programs open prints the link.
         self.environment["BROWSER"] = "echo %s"
@@ -70,7 +70,7 @@ def main():
     guides.NOT_RUN.update(NOT_RUN)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        # Apache and nginx, started by root, read the site as somebody else.
+        # Apache and nginx, when started by root, read the site as a different user.
         folder.chmod(0o755)
         newcomer = Visitor(folder)
         with newcomer.started(os.environ["GATEWAY"]):

@@ -210,10 +210,10 @@ for (const to of UNTRUSTED) {
     leads(await post(w.url("sign-in", query), { ...formOf(page), action: "continue" }, { cookie, origin: w.origin }));
     leads(await post(w.url("onboarding", query), { ...formOf(page), action: "continue" }, { cookie, origin: w.origin }));
     leads(await w.ask(w.url("sign-out", query)));
-    // An untrusted URL is also not asked for the session of an app.
+    // An untrusted URL is not asked for the session of an app either.
     leads(await w.ask(w.url("sign-in", { stack_nested_cross_domain_auth_refresh_token_id: "x", stack_nested_cross_domain_auth_callback_url: to }), { headers: { cookie } }));
     leads(await post(w.url("sign-in", query), { ...formOf(page), email: it.email, password: PASSWORD, action: "password" }, { cookie, origin: w.origin }));
-    // A foreign site also gets no code.
+    // A foreign site does not get a code either.
     const challenge = { hexclave_cross_domain_state: "s", hexclave_cross_domain_code_challenge: "x".repeat(43), hexclave_cross_domain_after_callback_redirect_url: to };
     const crossed = await post(w.url("sign-in", { ...query, ...challenge }), { ...formOf(page), action: "continue" }, { cookie, origin: w.origin });
     leads(crossed);

@@ -354,7 +354,7 @@ test("with larger text, nothing is cut off", async (t) => {
   const problems = [];
   for (const name of ["sign-in", "sign-up", "forgot-password", "error"]) {
     await it.shows(name);
-    // This size corresponds to a browser at 400 % in a window of 1280 px (WCAG 1.4.10).
+    // The size corresponds to a browser at 400 % in a window of 1280 px (WCAG 1.4.10).
     await page.setViewportSize({ width: 320, height: 400 });
     problems.push(...(await page.evaluate(cutOff)).map((text) => `${name}: ${text}`));
     await isAccessible(page, name);

@@ -9,7 +9,8 @@ use serde_json::Value;
 /// The primary key of an item.
 pub(crate) type Key = (Arc<str>, Arc<str>);
 
-/// A call to the table, made of a DynamoDB operation and its input. Equal calls have equal texts.
+/// A call to the table, consisting of a DynamoDB operation and its input. Equal calls have equal
+/// texts.
 #[derive(Debug, Clone)]
 pub(crate) struct Call {
     pub(crate) operation: Arc<str>,
@@ -122,8 +123,8 @@ impl Call {
         writes_of(&self.operation, &self.input)
     }
 
-    /// The token by which DynamoDB recognizes a repeated transaction; `None` if the call has no
-    /// token.
+    /// The token that lets DynamoDB recognize a repeated transaction; `None` if the call does not
+    /// have one.
     pub(crate) fn token(&self) -> Option<&str> {
         self.input["ClientRequestToken"].as_str()
     }

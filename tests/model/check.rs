@@ -33,7 +33,7 @@ pub(crate) fn check(scenario: &Arc<Scenario>) {
     }
 }
 
-/// The rule that the code breaks with this change; `None` if it breaks no rule.
+/// The rule that the code breaks with this change; `None` if it does not break any rule.
 pub(crate) fn broken_rule(scenario: &Arc<Scenario>, broken: Break) -> Option<&'static str> {
     let model = Exploration { scenario: Arc::clone(scenario), broken: Some(broken) };
     let checker = model.checker().finish_when(HasDiscoveries::AnyFailures).spawn_bfs().join();

@@ -1,4 +1,4 @@
-//! The model, which consists of states and the steps between them.
+//! The model: its states, and the steps between them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -87,14 +87,14 @@ pub(crate) struct Step {
     fate: Fate,
 }
 
-/// The way in which the code is broken on purpose.
+/// How the code is broken on purpose.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Break {
     /// Writes are made without this condition.
     Dropped(Condition),
     /// The table does not recognize a repeated transaction.
     ForgottenTokens,
-    /// Single writes leave no mark, so a repeated write is not recognized.
+    /// Single writes do not leave a mark, so a repeated write is not recognized.
     NoMarks,
     /// This attribute of users never changes, whatever is written.
     Stays(&'static str),

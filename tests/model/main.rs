@@ -1,13 +1,13 @@
 //! A model of four things: everything that can be used only once (codes and links from emails,
 //! invitations, second factors, authorization codes, first proofs of an address), sessions with
 //! their refresh tokens, claims of addresses, and the grants of OAuth clients. The model is checked
-//! for every order in which three clients can call the table.
+//! for every possible order of the calls that three clients make to the table.
 //!
 //! The model has the same transitions as the code. A request runs through the router, the handlers,
 //! the rules and the store of the service, including retries. The model picks the call to execute
 //! next, and decides whether the response arrives. The gateway's engine computes the effect of a
-//! call from the expressions in the code. So the model cannot diverge from the code, and includes
-//! new conditions automatically.
+//! call from the expressions in the code. The model therefore cannot diverge from the code, and
+//! includes new conditions automatically.
 //!
 //! A state consists of the table and of the responses that each client has got from it, because the
 //! same responses lead to the same calls ([`service`]). `stateright` visits every state that can be
@@ -19,10 +19,10 @@
 //! rule. Exceptions are listed with reasons.
 //!
 //! The model does not cover more than three clients, more than one lost response per run, single
-//! writes that arrive after they have been repeated, and calls for which a request no longer waits.
-//! The clock stands still, so that nothing expires. Limits are off, because they are counters
-//! rather than single-use items. Calls to providers and the secrets of second factors are not in
-//! the table, so their flows are modeled from their first write to the table.
+//! writes that arrive after they have been repeated, and calls that a request no longer waits for.
+//! The clock is stopped, so that nothing expires. Limits are off, because they are counters rather
+//! than single-use items. Calls to providers and the secrets of second factors are not in the
+//! table, so their flows are modeled from their first write to the table.
 //!
 //! `cargo test -p tests --test model -- --nocapture` prints the number of states.
 #![expect(clippy::unwrap_used, reason = "a test fails if something is missing")]

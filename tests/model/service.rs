@@ -1,8 +1,8 @@
 //! Runs requests in the service until they wait for the table.
 //!
 //! A run starts the request, and passes it the responses that the table has given so far, in order.
-//! The run ends with a response to the client, or with pending calls to the table. The clock stands
-//! still and randomness is seeded, so the same responses lead to the same calls. The state of a
+//! The run ends with a response to the client, or with pending calls to the table. The clock is
+//! stopped and randomness is seeded, so the same responses lead to the same calls. The state of a
 //! client is therefore its responses, and running requests need not be copied.
 
 use std::pin::Pin;
@@ -40,7 +40,7 @@ pub(crate) type Task = Arc<dyn Fn(App, Router) -> BoxFuture<'static, Answer> + S
 #[derive(Debug, Clone)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
-    /// The error code; `None` if the response contains no code.
+    /// The error code; `None` if the response does not contain one.
     pub(crate) code: Option<String>,
 }
 
@@ -60,7 +60,7 @@ pub(crate) enum Reply {
 pub(crate) struct Run {
     /// All calls that the request has made so far, in order.
     pub(crate) calls: Vec<Call>,
-    /// The positions of the calls that have no response yet.
+    /// The positions of the calls without a response so far.
     pub(crate) pending: Vec<usize>,
     pub(crate) answer: Option<Answer>,
     /// The number of random bytes that the request has used.

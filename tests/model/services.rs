@@ -85,8 +85,8 @@ impl Services {
     }
 
     /// Caches a position. Two requests continue in the same way if they have got the same responses
-    /// (in any order), wait for the same calls, and have used the same amount of randomness. So the
-    /// first position stands for all equal positions.
+    /// (in any order), wait for the same calls, and have used the same amount of randomness. The
+    /// first position therefore represents all equal ones.
     fn kept(&self, id: u64, local: Local) -> Arc<Local> {
         let local = Arc::clone(self.same.lock().unwrap().entry(local.digest).or_insert_with(|| Arc::new(local)));
         self.known.lock().unwrap().insert(id, Arc::clone(&local));

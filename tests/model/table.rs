@@ -1,7 +1,7 @@
 //! The table of a state, and the effect that calls have on it.
 //!
-//! The gateway's engine executes the calls, so expressions have their usual meaning. For the same
-//! content of the items that a call touches, the engine executes the call only once.
+//! The gateway's engine executes the calls, so expressions have their usual meaning. The engine
+//! executes a call only once for the same content of the items that the call touches.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{Hash, Hasher};
@@ -36,7 +36,7 @@ pub(crate) enum Entity {
     /// A claim; the key of the item contains the address.
     Claim(EmailClaim),
     Other,
-    /// An item of one of these kinds that is incomplete.
+    /// An incomplete item of one of these kinds.
     Broken,
 }
 
@@ -53,7 +53,7 @@ impl Entity {
     }
 }
 
-/// A value of DynamoDB as plain JSON.
+/// A DynamoDB value as plain JSON.
 fn plain(value: &Value) -> Value {
     let Some((kind, value)) = value.as_object().and_then(|typed| typed.iter().next()) else { return Value::Null };
     match (kind.as_str(), value) {
@@ -201,7 +201,7 @@ impl Engines {
     }
 }
 
-/// An engine, and the content that its table has now.
+/// An engine, and the current content of its table.
 struct Emulator {
     database: Database,
     content: BTreeMap<Key, Arc<Item>>,

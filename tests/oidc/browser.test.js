@@ -199,7 +199,7 @@ for (const [call, button] of [["getOrLinkConnectedAccount", "connect"], ["getCon
     const old = await tokenOf(page);
     await w.provider.revokeTokens();
     assert.equal((await w.provider.userinfo(old)).status, 401);
-    // The app finds this out in the same way, and reports the token.
+    // The app would notice the revocation like the request above, and reports the token.
     const session = await page.evaluate(async () => (await (await globalThis.app.getUser()).currentSession.getTokens()).accessToken);
     const report = await w.client("POST", "/connected-accounts/me/acme/access-token?refresh=true", {}, session);
     assert.equal(report.status, 400, JSON.stringify(report.body));

@@ -1,6 +1,6 @@
 // Flows that an attacker starts in JSON mode, without a cookie that binds them to a browser, and
-// that a victim completes. The code goes to the victim's app, which has not started the flow and
-// therefore does not exchange the code. Such a flow has no effect.
+// that a victim completes, have no effect. The code goes to the victim's app, which has not started
+// the flow and therefore does not exchange the code.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,6 +1,6 @@
-// Malformed requests, which are sent to Gatelet and to npm's `oidc-provider` with an equal client.
-// Both services must reject a request in the same way, with the same error. If the services respond
-// differently, the case gives the reason: `differs` is on purpose.
+// Malformed requests, which are sent to Gatelet and to npm's `oidc-provider` by an identical
+// client. Both services must reject a request in the same way, with the same error. If the services
+// respond differently, the case gives the reason: `differs` is on purpose.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";

@@ -1,5 +1,5 @@
-// npm's `jose`: services verify the tokens of OAuth clients with the project's keys. By the
-// audience, the services tell these tokens from the tokens of the project's apps.
+// npm's `jose`: services verify the tokens of OAuth clients with the project's keys. The audience
+// distinguishes these tokens from those of the project's apps.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

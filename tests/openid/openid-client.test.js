@@ -106,7 +106,7 @@ test("the library refuses answers of another issuer, state, nonce and verifier",
   await assert.rejects(changed("iss", "http://localhost:1/api"), isAbout("iss"));
   await assert.rejects(changed("iss"), isAbout("iss"));
   await assert.rejects(changed("state", "another"), isAbout("state"));
-  // Until here, the library has not sent a request.
+  // So far, the library has not sent a request.
   const wrong = client.authorizationCodeGrant(config, answer, { ...checks, pkceCodeVerifier: client.randomPKCECodeVerifier() });
   await assert.rejects(wrong, { error: "invalid_grant" });
 

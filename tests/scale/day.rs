@@ -19,7 +19,7 @@ pub(crate) struct Day {
     pub(crate) hottest_points: Vec<(f64, String)>,
     pub(crate) outcomes: [Outcome; 3],
     pub(crate) partitions: Vec<usize>,
-    /// Accesses for which there was no capacity, by kind.
+    /// Accesses that exceeded the capacity, by kind.
     pub(crate) throttled: Vec<f64>,
     /// The bytes in the table and its indexes: before the day, added by the day, and after a year
     /// of such days.

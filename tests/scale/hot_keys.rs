@@ -1,6 +1,6 @@
 //! Finds hot keys. Replays sign-ins on the embedded engine, and writes the keys of each call to
-//! `infra/hot-keys.md`, on which `infra/SCALE.md` is based. A DynamoDB partition supports at most
-//! 3,000 read and 1,000 write units a second.
+//! `infra/hot-keys.md`, the basis of `infra/SCALE.md`. A DynamoDB partition supports at most 3,000
+//! read and 1,000 write units a second.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

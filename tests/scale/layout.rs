@@ -9,9 +9,9 @@ use crate::partitions::{Place, Point, Term};
 use crate::population::{self, hash, hash_text};
 use crate::profile::{Family, Owner, Profiles, Units};
 
-/// The number of slots into which the keys of all users are divided by their hash.
+/// The number of slots that the keys of all users are divided into by their hash.
 const SLOTS: u64 = 1024;
-/// The number of parts into which a partition key splits if its items are not written in a
+/// The number of parts that a partition key splits into if its items are not written in a
 /// particular order.
 const PARTS: u64 = 16;
 

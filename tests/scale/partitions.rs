@@ -24,11 +24,11 @@ pub(crate) const NEW_TABLE: usize = 4;
 /// The number of partitions after warm throughput has been set to 64,000 write and 192,000 read
 /// units.
 pub(crate) const WARM_TABLE: usize = 64;
-/// The number of seconds for which unused capacity is kept.
+/// How long unused capacity is kept, in seconds.
 const BURST: f64 = 300.0;
 /// The share of a partition's limit above which the partition is hot.
 const HOT: f64 = 0.8;
-/// The number of seconds for which a partition must be hot before it is split.
+/// How long a partition must be hot before it is split, in seconds.
 const MIN_SPLIT_SECONDS: f64 = 300.0;
 
 /// The units that each request of a stream takes.
@@ -39,7 +39,7 @@ pub(crate) struct Term {
     pub(crate) units: Units,
 }
 
-/// Keys that are never separated: an item, a partition key to which items are only appended, or a
+/// Keys that are never separated: an item, a partition key whose items are only appended, or a
 /// small part of all keys.
 #[derive(Debug, Clone)]
 pub(crate) struct Point {
@@ -56,7 +56,7 @@ struct Partition {
     terms: Vec<Term>,
     /// The unused read and write units.
     saved: [f64; 2],
-    /// The number of seconds for which the partition has been hot.
+    /// How long the partition has been hot, in seconds.
     hot: f64,
 }
 
@@ -67,10 +67,10 @@ pub(crate) struct Place {
     partitions: Vec<Partition>,
 }
 
-/// The events in a place.
+/// What happened in a table or index.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
-    /// Accesses for which there was no capacity, by stream.
+    /// Accesses that exceeded the capacity, by stream.
     pub(crate) throttled: BTreeMap<usize, f64>,
     /// The highest share of its limit that a partition had to serve, and the name of the
     /// partition's busiest point.
@@ -122,7 +122,7 @@ impl Partition {
 }
 
 impl Place {
-    /// A place that has this many partitions at first.
+    /// A table or index that initially has this many partitions.
     pub(crate) fn new(mut points: Vec<Point>, partitions: usize) -> Self {
         points.sort_by_key(|point| point.at);
         let mut place = Self { points, partitions: Vec::new() };

@@ -102,7 +102,7 @@ fn without_ids(pk: &str) -> String {
     pk.split('#').map(|part| if is_kind(&part) { part } else { "…" }).collect::<Vec<_>>().join("#").replace("#…#…", "#…")
 }
 
-/// The users of the partition keys, and the items that have many users.
+/// Who uses each partition key, and which items many users share.
 struct KeyUsers<'a> {
     projects: BTreeSet<&'a str>,
     users: BTreeMap<(usize, String), BTreeSet<u32>>,
@@ -162,7 +162,7 @@ impl<'a> KeyUsers<'a> {
 }
 
 /// Whether the sort keys under a partition key came in ascending order, with at most one exception
-/// in ten; `false` for fewer than four keys, because these prove nothing.
+/// in ten; `false` for fewer than four keys, because so few do not prove anything.
 fn ascends(sort_keys: &[&str]) -> bool {
     let mut sort_keys = sort_keys.to_vec();
     sort_keys.dedup();

@@ -21,7 +21,7 @@ use crate::population::hash;
 
 /// The number of users whose requests are recorded.
 const USERS: u32 = 24;
-/// The number of users in a second project, which tells the keys of a project from keys that all
+/// The number of users in a second project, which distinguishes a project's keys from keys that all
 /// projects share.
 const OTHERS: u32 = 2;
 /// The bytes that DynamoDB adds to each item, in the table and in each index, when it charges for
@@ -65,7 +65,7 @@ pub(crate) struct Request {
     /// The user's number, below [`USERS`]; `None` for work that is done for many users at once.
     pub(crate) user: Option<u32>,
     pub(crate) project: String,
-    /// The number of requests of this kind that the record stands for, such as the number of emails
+    /// The number of requests of this kind that the record represents, such as the number of emails
     /// that a worker has sent.
     pub(crate) count: u32,
     pub(crate) accesses: Vec<Access>,
@@ -76,7 +76,8 @@ pub(crate) struct Request {
 struct WatchedService {
     app: TestApp,
     items: HashMap<Key, Item>,
-    /// The trail entries that sessions and codes carried, and that were added to the trail.
+    /// The trail entries that were first stored in sessions and codes, and were then added to the
+    /// trail.
     added: HashSet<TrailEntryId>,
     requests: Vec<Request>,
 }
@@ -86,7 +87,8 @@ fn attribute(item: &Item, name: &str) -> Option<String> {
     serde_json::to_value(item.get(name)?).unwrap()["S"].as_str().map(str::to_owned)
 }
 
-/// The entry of an item in an index, with the key of the entry; `None` if the item has no entry.
+/// The entry of an item in an index, with the key of the entry; `None` if the item does not have
+/// one.
 fn entry(item: Option<&Item>, place: usize) -> Option<(Key, Item)> {
     let index = &INDEXES[place - 1];
     let [pk, sk] = ["pk", "sk"].map(|key| format!("{}{key}", index.name));
@@ -151,7 +153,7 @@ impl WatchedService {
         self.note(EMAIL, None, keys, u32::try_from(sent).unwrap());
     }
 
-    /// Adds the new trail entries that the sessions and codes of a user carry, as the worker does.
+    /// Adds the new trail entries that a user's sessions and codes contain, as the worker does.
     async fn add_entries(&mut self, user: u32, keys: &Keys) {
         let carried = records(&self.app.carrying_sessions()).into_iter().filter_map(|record| entry_of(record).unwrap());
         let mut count = 0;
@@ -316,7 +318,7 @@ pub(crate) async fn requests() -> (TestApp, Vec<Request>) {
     link(&mut world, &projects).await;
     world.requests.retain(|request| request.kind != LINK);
     world.app.advance(SignedDuration::from_hours(12));
-    // Users do not return in the order in which they have signed up.
+    // Users do not return in the order of their sign-ups.
     people.sort_by_key(|person| hash(person.number.into()));
     for person in &mut people {
         world.app.advance(SignedDuration::from_mins(20));

@@ -55,7 +55,7 @@ impl Scenario {
         }
     }
 
-    /// The requests a minute at which the items of the project itself reach a partition's limit.
+    /// How many requests a minute make the project's own items reach a partition's limit.
     pub(crate) fn own_items(&self, cache: Cache) -> f64 {
         let walls = if cache == Cache::ON { &self.walls_cached } else { &self.walls };
         walls.iter().filter(|wall| wall.is_own).map(|wall| wall.together).fold(f64::MAX, f64::min)

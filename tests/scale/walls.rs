@@ -1,4 +1,4 @@
-//! The loads of a single project at which shared keys reach the limit of a partition.
+//! The loads of a single project that make shared keys reach the limit of a partition.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use crate::partitions::{NEW_TABLE, Outcome, Place, READS, WRITES};
 use crate::population::VISIT;
 use crate::profile::{Family, Owner, Profiles, Units};
 
-/// The number of seconds for which a load is simulated. In the last [`LAST`] seconds, when
-/// partitions have been split and bursts are used up, no request may be throttled.
+/// How long a load is simulated, in seconds. In the last [`LAST`] seconds, when partitions have
+/// been split and bursts are used up, no request may be throttled.
 const WHOLE: u32 = 2 * 3600;
 const LAST: u32 = 600;
 const STEP: u32 = 60;
@@ -30,17 +30,17 @@ pub(crate) fn only(kind: &str, entries: f64) -> Mix {
     VISIT.iter().map(|(other, ..)| share(other)).collect()
 }
 
-/// A family of keys that several users share, and the loads at which these keys reach a limit.
+/// A family of keys that several users share, and the loads that make these keys reach a limit.
 #[derive(Debug)]
 pub(crate) struct Wall {
     pub(crate) name: String,
     /// Whether this is the item of the project itself or that of its API key.
     pub(crate) is_own: bool,
-    /// The requests a minute at which the keys of a shard reach a partition's limit while they are
-    /// in the same partition.
+    /// How many requests a minute make a shard's keys reach a partition's limit while they are in
+    /// the same partition.
     pub(crate) together: f64,
-    /// The same once each item is in a separate partition; `None` for many items without a
-    /// particular order, which can be split again and again.
+    /// How many requests a minute reach the limit once each item is in a separate partition; `None`
+    /// for many items without a particular order, which can be split again and again.
     pub(crate) alone: Option<f64>,
 }
 

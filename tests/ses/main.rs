@@ -36,7 +36,7 @@ fn ses_of(app: &TestApp, url: &str) -> Ses {
 }
 
 fn ses_with(timeout: Duration, url: &str, configuration_set: Option<&str>, clock: Clock) -> Ses {
-    // The emulator knows the sender only in this region.
+    // In the emulator, the sender is verified only in this region.
     let endpoint = Endpoint::new(Service::Ses, url, "eu-central-1", Credentials::new("test", "test", None, None, "test"));
     let client = Client::new(endpoint, AwsHttp::from_env().unwrap());
     Ses::new(client, configuration_set.map(str::to_owned), timeout, clock)

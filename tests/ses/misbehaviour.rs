@@ -20,7 +20,7 @@ pub(crate) fn refused(status: u16, code: &str) -> Behaviour {
     Behaviour::Answer(status, json!({ "__type": code, "message": format!("{code}, says SES") }))
 }
 
-/// A URL with a port on which no server listens.
+/// A URL with a port that no server listens on.
 fn unreachable() -> String {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     format!("http://{}", listener.local_addr().unwrap())

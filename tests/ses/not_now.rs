@@ -1,5 +1,5 @@
-//! Sending while SES accepts no emails: above its rate or its daily quota, or while the account is
-//! paused. The emails wait, and nothing is lost.
+//! Sending while SES does not accept emails: above its rate or its daily quota, or while the
+//! account is paused. The emails wait, and nothing is lost.
 
 use std::time::Instant;
 

@@ -1,5 +1,5 @@
 //! Emails that the project's server accepts or rejects, and the server's replies in the outbox.
-//! `stages.rs` covers every way in which a conversation can end early.
+//! `stages.rs` covers all ways that a conversation can end early.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -81,7 +81,7 @@ async fn a_temporary_smtp_rejection_is_retried_and_sent_once() {
         (Behaviour::Answers(".", "452 disk full"), "TRANSIENT_NEGATIVE_COMPLETION_REPLY"),
         (Behaviour::Silent("220"), "TIMEOUT"),
         (Behaviour::Silent("DATA"), "TIMEOUT"),
-        // Failures that a later attempt may not have.
+        // Failures that may not occur in a later attempt.
         (Behaviour::Open, "AUTH_FAILED"),
         (Behaviour::StartTls, "SOCKET_CLOSED"),
         (Behaviour::Answers("TLS", "this is not TLS"), "UNKNOWN"),
@@ -153,7 +153,7 @@ async fn responses_before_starttls_are_discarded() {
 
 #[tokio::test]
 async fn an_unreachable_server_is_retried() {
-    // A port on which no server listens.
+    // A port that no server listens on.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     drop(listener);

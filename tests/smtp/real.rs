@@ -1,5 +1,5 @@
-//! Tests against a real mail server. `tests/smtp/run` installs the packages that they require, and
-//! names the Python interpreter in `PYTHON`.
+//! Tests against a real mail server. `tests/smtp/run` installs the packages that the tests require,
+//! and sets `PYTHON` to the Python interpreter.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;

@@ -1,6 +1,6 @@
 //! Conversations that end early, at every stage and in every way. Before the end of the message,
 //! the email was certainly not sent, so it is tried again. After the end of the message, only a
-//! reply can tell whether the email was sent.
+//! reply shows whether the email was sent.
 
 use std::time::Duration;
 
@@ -80,8 +80,8 @@ async fn an_email_is_retried_if_the_connection_ends_before_the_end_of_the_messag
 
 #[tokio::test]
 async fn an_email_is_retried_if_a_reply_is_late_before_the_end_of_the_message() {
-    // If the network accepts everything, only at the end of the message does the client notice that
-    // the server has not read it.
+    // If the network accepts everything, the client does not notice until the end of the message
+    // that the server has not read it.
     let stages = BEFORE.into_iter().filter(|stage| *stage != "354");
     judge_all(stages.map(|stage| (Behaviour::Silent(stage), Outcome::Again("TIMEOUT")))).await;
 }

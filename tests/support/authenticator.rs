@@ -1,4 +1,5 @@
-//! A software authenticator for passkeys. Tests control every byte of its responses.
+//! A software authenticator for passkeys. Tests control every byte of the authenticator's
+//! responses.
 
 use std::sync::Arc;
 
@@ -18,7 +19,7 @@ pub const VERIFIED: u8 = 0b101;
 /// The flags for user presence without user verification.
 pub const PRESENT: u8 = 1;
 
-/// The page on which a passkey is created or used.
+/// The page where a passkey is created or used.
 #[derive(Debug, Clone)]
 pub struct Page {
     pub origin: String,
@@ -186,7 +187,7 @@ impl TestApp {
         passkey
     }
 
-    /// Signs in with the response of an authenticator, which is called the assertion.
+    /// Signs in with the response of an authenticator, called an assertion.
     pub async fn send_assertion(&self, code: &str, response: &Value) -> Answer {
         send_assertion_as(&self.client(), code, response).await
     }
@@ -197,7 +198,7 @@ impl TestApp {
     }
 }
 
-/// Signs in as `caller` with the response of an authenticator, which is called the assertion.
+/// Signs in as `caller` with the response of an authenticator, called an assertion.
 pub async fn send_assertion_as(caller: &Caller, code: &str, response: &Value) -> Answer {
     caller.post("/api/v1/auth/passkey/sign-in", json!({ "code": code, "authentication_response": response })).await
 }

@@ -163,7 +163,7 @@ impl RequestBuilder {
         self
     }
 
-    /// Builds the request in the form in which it is sent.
+    /// Builds the request as it is sent.
     pub fn build(self) -> Request<Body> {
         self.request
     }

@@ -5,7 +5,7 @@ use serde_json::json;
 
 /// The maximum length of a condition, in bytes.
 const MAX: usize = 2048;
-/// The letters from which long patterns are made.
+/// The letters that long patterns consist of.
 const LETTERS: &str = "abcdefghijklmnopqrstuvwxyz";
 
 /// The longest address that can be written. The address consists of a single letter where possible.

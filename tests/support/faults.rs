@@ -34,7 +34,7 @@ struct MeanwhileAction {
     action: Box<dyn FnOnce() + Send>,
 }
 
-/// The time that each call takes while calls are measured. This time far exceeds the precision of
+/// The time that each call takes while calls are measured, which far exceeds the precision of
 /// timers.
 pub const ROUND_TRIP: Duration = Duration::from_millis(100);
 
@@ -56,7 +56,7 @@ pub struct ConsumedUnits {
 
 struct Plan {
     fault: InjectedError,
-    /// Whether reads are also counted and fail. Otherwise, only writes are counted and fail.
+    /// Whether reads are counted and fail in addition to writes.
     reads: bool,
     /// Only calls whose body contains this text are counted and fail. `None` selects all calls.
     part: Option<String>,
@@ -179,7 +179,7 @@ impl Recorder {
     }
 
     /// The position of an outbox entry in the order of creation. `None` if the entry is older than
-    /// the snapshot from which the service started.
+    /// the snapshot that the service started from.
     pub(crate) fn created(&self, email: &str) -> Option<usize> {
         self.emails.lock().unwrap().get(email).copied()
     }

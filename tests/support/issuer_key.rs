@@ -1,4 +1,4 @@
-//! Keys with which issuers sign tokens.
+//! Keys that issuers use to sign tokens.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

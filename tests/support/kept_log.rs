@@ -15,7 +15,7 @@ impl KeptLog {
     /// Captures the log of this thread until the result is dropped.
     pub fn keep(&self) -> DefaultGuard {
         // If there is a single subscriber, `tracing` asks the thread that first reaches a line
-        // whether the line is wanted. This thread may belong to another test, which has no
+        // whether the line is wanted. That thread may belong to another test, which does not have a
         // subscriber.
         static OTHER: OnceLock<Dispatch> = OnceLock::new();
         OTHER.get_or_init(|| Dispatch::new(NoSubscriber::new()));

@@ -1,4 +1,4 @@
-//! The basis of every test of the API. It runs the whole service in this process, on an embedded
+//! The basis of every test of the API. Runs the whole service in this process, on an embedded
 //! engine in memory, with a clock and an inbox for the test. Requests pass through all layers as
 //! HTTP types, without a socket.
 #![expect(clippy::unwrap_used, reason = "a test fails if something is missing")]
@@ -63,7 +63,7 @@ use crate::table::{Image, Table};
 /// The base URL of the service in a test.
 pub const API_URL: &str = "http://localhost:8787";
 
-/// The time at which a test's clock starts.
+/// The time when a test's clock starts.
 pub const START: &str = "2026-01-01T12:00:00Z";
 
 /// The service of one test, with one project.
@@ -113,8 +113,8 @@ impl TestApp {
     }
 
     /// Like [`TestApp::start`], but reads items as a gateway does, without requests to DynamoDB.
-    /// This halves the work, which matters in tests with thousands of requests. The recorder does
-    /// not see reads.
+    /// Avoiding these requests halves the work, which matters in tests with thousands of requests.
+    /// The recorder does not see reads.
     pub async fn start_unobserved() -> Self {
         Self::install(Shell::new(settings(Limits::off()), Hasher::new(64, 1), false).await).await
     }
@@ -169,7 +169,7 @@ impl TestApp {
         Self::of(shell, copy(&snapshot.keys))
     }
 
-    /// A snapshot of the table from which other services can start. The new services get a
+    /// A snapshot of the table, which other services can start from. The new services get a
     /// different random seed, so no id is issued twice.
     pub fn snapshot(&self) -> Snapshot {
         let seed = u64::from_be_bytes(self.app.entropy.bytes());
@@ -210,7 +210,7 @@ impl TestApp {
         self.served_by(Service::new(Parts { settings, ..self.parts() }))
     }
 
-    /// The service as functions on AWS, on the same table. New sessions carry their trail entries
+    /// The service as functions on AWS, on the same table. New sessions contain their trail entries
     /// until [`Self::process_trail`] adds the entries to the trails.
     pub fn as_functions(&self) -> Self {
         let Parts { engine, .. } = self.parts();

@@ -74,7 +74,7 @@ impl TestApp {
 
     /// The emails sent to an address, newest first. Emails that are sent together arrive in any
     /// order. Emails with the same time are therefore sorted by the order of their requests, which
-    /// only the recorder knows.
+    /// only the recorder has noted.
     pub fn sent_to(&self, to: &str) -> Vec<Mail> {
         let mut mails = self.inbox.messages(Some(to));
         let times: HashSet<i64> = mails.iter().map(|mail| mail.sent_at_millis).collect();

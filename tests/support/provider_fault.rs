@@ -1,4 +1,4 @@
-//! The ways in which the test provider misbehaves.
+//! The possible misbehaviours of the test provider.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Misbehaviour {

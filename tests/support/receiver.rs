@@ -1,5 +1,5 @@
-//! A receiver of webhooks. It is an HTTP server that stores requests and responds as the test
-//! specifies.
+//! A receiver of webhooks. The receiver is an HTTP server that stores requests and responds as the
+//! test specifies.
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -40,7 +40,7 @@ static RUN: LazyLock<Option<Run>> = LazyLock::new(|| {
     })
 });
 
-/// The folder in the target folder in which tests leave files for other tests.
+/// The folder for files that tests leave for other tests, inside the target folder.
 pub(crate) fn scratch() -> PathBuf {
     std::env::current_exe().unwrap().ancestors().nth(3).unwrap().join("tmp")
 }
@@ -75,8 +75,8 @@ fn is_whole(mut arguments: impl Iterator<Item = String>) -> bool {
     true
 }
 
-/// Whether this test sends many absurd requests. Such requests show nothing about the normal use of
-/// an operation, so they are not recorded.
+/// Whether this test sends many absurd requests, which show nothing about the normal use of an
+/// operation and are therefore not recorded.
 fn is_left_out() -> bool {
     std::thread::current().name().is_some_and(|name| name.starts_with("bad_input::sweep::"))
 }
@@ -111,7 +111,7 @@ struct Run {
     log: Mutex<Lines>,
 }
 
-/// A file in which no line occurs twice.
+/// A file where no line occurs twice.
 struct Lines {
     file: File,
     known: HashSet<String>,

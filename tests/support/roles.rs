@@ -28,7 +28,7 @@ pub(crate) fn note(call: &str, body: &str) {
     }
 }
 
-/// A transaction. Only the kinds of its writes are parsed.
+/// A transaction. Only the kinds of the transaction's writes are parsed.
 #[derive(Deserialize)]
 #[expect(clippy::zero_sized_map_values, reason = "serde reads an object into a map, and its values are not needed")]
 struct Transaction<'a> {

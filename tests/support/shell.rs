@@ -48,7 +48,8 @@ struct KeptShell {
 }
 
 thread_local! {
-    /// The shells of this test. They are kept per thread because each test has a separate thread.
+    /// The shells of this test. The shells are kept per thread because each test has a separate
+    /// thread.
     static KEPT: RefCell<Vec<KeptShell>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -95,8 +96,8 @@ impl Shell {
         Self { app, inbox, recorder, engine, router, now, table: Arc::new(table), is_observed, random }
     }
 
-    /// A shell with a copy of a table. The shell is an unused shell of this kind and test. If there
-    /// is no such shell, it is a new shell.
+    /// A shell with a copy of a table. The shell is an unused one of this kind and test or, if
+    /// there is none, a new one.
     pub(crate) async fn again(kind: &str, settings: impl FnOnce() -> Settings, seed: u64, image: &Image, is_observed: bool) -> Self {
         let kind = format!("{kind} {is_observed} {}", image.definition);
         let free = |kept: &mut KeptShell| {
@@ -108,8 +109,8 @@ impl Shell {
         };
         if let Some((shell, uses)) = KEPT.with_borrow_mut(|all| all.iter_mut().find_map(free)) {
             if shell.is_reusable(image).await {
-                // The seed differs, so no id is issued twice. It also prevents a transaction from
-                // repeating an earlier token, which the engine would take for a retry.
+                // The seed differs, so no id is issued twice, and no transaction repeats an earlier
+                // token, which the engine would take for a retry.
                 shell.reset(seed.wrapping_add(uses), image).await;
                 return shell;
             }
@@ -121,7 +122,7 @@ impl Shell {
     }
 
     /// Whether the table can be replaced. The engine caches the definition of the table and the
-    /// position in its stream. Waits for writes for which no request is waiting.
+    /// position in its stream. Waits for writes that no request is waiting for.
     async fn is_reusable(&self, image: &Image) -> bool {
         while self.engine.is_writing() {
             tokio::task::yield_now().await;
@@ -138,8 +139,8 @@ impl Shell {
         self.recorder.reset();
         self.app.memory.forget();
         self.app.catalogue.forget().await;
-        // This call empties the list of projects with new trail entries that the engine keeps for
-        // the worker of the trail.
+        // Empties the list of projects with new trail entries, which the engine keeps for the
+        // trail's worker.
         drop(self.engine.changed_trails());
         *self.random.lock().unwrap() = ChaCha20Rng::seed_from_u64(seed);
     }

@@ -29,7 +29,7 @@ const ACCESS_TOKEN: &str = "the provider's token";
 const CODE: &str = "the provider's code";
 pub const REFRESH_TOKEN: &str = "the provider's refresh token";
 
-/// A stand-in for a provider of the catalog. The stand-in stops when it is dropped.
+/// A stand-in for a provider in the catalog. The stand-in stops when it is dropped.
 pub struct StandIn {
     pub url: String,
     inner: Arc<Inner>,
@@ -39,8 +39,8 @@ pub struct StandIn {
 
 struct Inner {
     provider: &'static catalog::Provider,
-    /// The documents of the account, by the URLs of the provider. The key `""` stands for the ID
-    /// token.
+    /// The documents of the account, by the URLs of the provider. The document with the key `""` is
+    /// the ID token.
     documents: HashMap<String, Value>,
     /// Whether the provider responds only with errors.
     is_down: AtomicBool,
@@ -88,7 +88,7 @@ impl StandIn {
     }
 
     /// A stand-in that exists as long as the process, for tests that share a world. The stand-in
-    /// has no account, and all other providers appear to be down.
+    /// does not have an account, and all other providers appear to be down.
     pub fn lasting(provider_id: &'static str) -> &'static Self {
         static LASTING: OnceLock<StandIn> = OnceLock::new();
         LASTING.get_or_init(|| {
@@ -110,7 +110,8 @@ impl StandIn {
         &self.inner.key
     }
 
-    /// If `fails` is set, takes the provider down. Otherwise, makes the provider available again.
+    /// Takes the provider down if `fails` is set, and makes the provider available again if it is
+    /// not.
     pub fn fail(&self, fails: bool) {
         self.inner.is_down.store(fails, Ordering::SeqCst);
     }

@@ -15,8 +15,8 @@ const STEP: Duration = Duration::from_millis(10);
 /// While this value exists, tokio's time passes in steps of 10 ms. Every task of the test gets a
 /// turn in each step. On a busy machine, steps take longer. A limit of two seconds therefore ends a
 /// call after two hundred turns without a response. The limit does not end a call that is late only
-/// because the test was not running. This value has no effect in tests with several threads, where
-/// tokio's clock cannot be stopped. It also has no effect in tests that stop the clock.
+/// because the test was not running. The value has no effect in tests with several threads, where
+/// tokio's clock cannot be stopped, or in tests that stop the clock.
 pub struct SteadyTime(#[expect(dead_code, reason = "it ends when it is dropped")] Option<Arc<Steps>>);
 
 struct Steps(JoinHandle<()>);

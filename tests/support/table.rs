@@ -21,7 +21,7 @@ pub type Items = BTreeMap<Key, Value>;
 /// The partition and sort key of an item.
 type Key = (String, String);
 
-/// The maximum time for which another connection may keep the database locked.
+/// How long another connection may keep the database locked.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A second connection to an engine's database.
@@ -52,7 +52,8 @@ impl Table {
         // Connections with the same name in a process share a database in memory.
         let name = format!("file:/table-{}?vfs=memdb", COUNT.fetch_add(1, Ordering::Relaxed));
         let database = Database::new(&name).unwrap();
-        // Gives SQLite a larger cache. Otherwise, SQLite would read large tables again and again.
+        // Gives SQLite a larger cache, because it would otherwise read large tables again and
+        // again.
         database.enable_bulk_loading().unwrap();
         let connection = Connection::open(&name).unwrap();
         connection.busy_timeout(TIMEOUT).unwrap();
@@ -65,7 +66,7 @@ impl Table {
         self.0.lock().unwrap().connection.execute_batch(gateway::engine::INDEX).unwrap();
     }
 
-    /// All items. They are read only if they may have changed since the last call.
+    /// All items. The items are read only if they may have changed since the last call.
     pub(crate) fn rows(&self) -> Rows {
         let mut state = self.0.lock().unwrap();
         let version = state.version();

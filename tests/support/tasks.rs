@@ -1,5 +1,5 @@
-//! The workers. They run only when a test calls them. The record of a run includes the workers' use
-//! of the table.
+//! The workers. The workers run only when a test calls them. The record of a run includes the
+//! workers' use of the table.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -27,7 +27,7 @@ impl TestApp {
         roles::within(Some("workers-trail"), workers::trail::link(&self.app, project)).await
     }
 
-    /// The event that the stream sends for all new sessions that carry a trail entry.
+    /// The event that the stream sends for all new sessions that contain a trail entry.
     pub fn carrying_sessions(&self) -> Value {
         let carrying = self.table().into_iter().filter(|(_, item)| item.get("trail").is_some());
         let record = |(number, ((pk, sk), item)): (usize, _)| {

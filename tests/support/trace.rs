@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 /// The partition key and the sort key of an item.
 pub type Key = (String, String);
 
-/// A call to which the engine has responded.
+/// A call that the engine has responded to.
 #[derive(Debug)]
 pub struct TracedCall {
     /// The DynamoDB operation.

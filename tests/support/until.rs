@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// The maximum time to wait for an event, even on a slow machine.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// Waits for a condition while the tasks of the runtime continue. The clock of tokio may be paused
+/// Waits for a condition while the tasks of the runtime continue. Tokio's clock may be paused
 /// during the wait.
 pub async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let end = Instant::now() + TIMEOUT;

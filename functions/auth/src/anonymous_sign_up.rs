@@ -3,8 +3,8 @@
 //! its id.
 //!
 //! Anonymous sign-up is unavailable if the project has disabled sign-up. In the project `internal`,
-//! anonymous sign-up is always unavailable. The id of this project is public and its users own
-//! projects, so the project has no visitors.
+//! anonymous sign-up is always unavailable. The id of `internal` is public and its users are the
+//! owners of projects, so it needs no anonymous users.
 
 use api::http::TableAction::{BatchGetItem, PutItem};
 use api::http::{Admission, Json, Route};

@@ -1,9 +1,9 @@
 //! `GET /api/v1/auth/challenge`: issues a proof-of-work challenge in the form that the ALTCHA
 //! widget fetches.
 //!
-//! The widget sends no headers, so the project is in the query. Challenges are signed, so only the
-//! number of requests is stored. The more requests the caller or the project makes above the usual
-//! rate, the harder the challenge.
+//! The widget sends no headers, so the query names the project. Challenges are signed instead of
+//! being stored; only the number of requests is stored. The more requests the caller or the project
+//! makes above the usual rate, the harder the challenge.
 
 use api::http::TableAction::{BatchGetItem, UpdateItem};
 use api::http::client::Caller;
@@ -48,12 +48,12 @@ pub async fn handle(
     let unknown = || KnownError::ProjectNotFound { project_id: query.project_id.clone() };
     let id = ProjectId::parse(&query.project_id).map_err(|_| unknown())?;
     let key = project_key(&id);
-    // Without an `Access`, the operation itself counts the request: during the read if this process
-    // knows the project, and otherwise after it.
+    // The operation has no `Access` that would count the request. It therefore counts the request
+    // itself: during the read if this process knows the project, and otherwise after the read.
     let counting = RequestCount::by_place(&app, &id, Limit::Challenge, &caller.place);
     let (early, mut items) = futures_util::try_join!(counting.early(), app.store.get_many(counting.keys().chain([key.clone()])))?;
     let Some(row) = items.take(&key).map(ProjectRow::of).transpose()? else {
-        // Counts towards the limit for made-up projects.
+        // A request that names an unknown project counts towards a separate limit.
         limits::unproved(&app, None, &caller.place).await?;
         return Err(unknown().into());
     };
@@ -64,6 +64,7 @@ pub async fn handle(
     }
     let work = Work::of(excess(&tallies(&app, &project, &caller.place).await?));
     let challenge = Challenge::new(&app.challenge_key, &app.entropy, &id, work, app.clock.now());
-    // A function without the deployment secret cannot make challenges, which this error says.
+    // The error means that the function does not have the deployment secret, which challenges
+    // require.
     Ok(Json(challenge.ok_or(crypto::seal::Error)?))
 }

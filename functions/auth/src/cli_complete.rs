@@ -1,13 +1,13 @@
 //! `POST /api/v1/auth/cli/complete`: checks, confirms or refuses the sign-in of a command-line
-//! tool, or takes over the tool's anonymous user. The page behind the tool's link sends these
-//! requests.
+//! tool, or takes over the tool's anonymous user. The requests come from the page that opens when
+//! the user follows the tool's link.
 //!
 //! The link may come from a stranger whose tool is waiting. The page therefore first uses the mode
 //! `check` to show where and when the tool started the sign-in. The tool gets a session only after
 //! `complete`, which the page sends when the user clicks. In the mode `claim-anon-session`, the
-//! browser takes over the tool's anonymous user. The other sessions of this user end, and all
-//! credentials of the user are removed. Otherwise, a stranger who sent the link could still sign in
-//! to the account after the user has signed up in the browser.
+//! browser takes over the tool's anonymous user. The anonymous user's other sessions end, and all
+//! of the user's credentials are removed. Without this, a stranger who sent the link could still
+//! sign in to the account after the user has signed up in the browser.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use api::http::{Describe, Description, Json, NamedItem, Route};
@@ -61,18 +61,18 @@ pub struct CompleteCliSignIn {
     refresh_token: Option<String>,
 }
 
-/// The action for the sign-in.
+/// What to do with the sign-in.
 #[derive(Clone, Copy, Default, Deserr, Serialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CliMode {
     /// Returns where and when the tool started the sign-in. Changes nothing.
     #[deserr(rename = "check")]
     Check,
-    /// Returns a session of the tool's anonymous user. Ends the user's other sessions, and removes
-    /// the user's passkeys, contact channels, API keys and other credentials.
+    /// Returns a session of the tool's anonymous user. Ends the anonymous user's other sessions,
+    /// and removes the user's passkeys, contact channels, API keys and other credentials.
     #[deserr(rename = "claim-anon-session")]
     ClaimAnonSession,
-    /// Lets the tool fetch a session.
+    /// Confirms the sign-in, so that the tool can fetch a session.
     #[default]
     #[deserr(rename = "complete")]
     Complete,
@@ -92,7 +92,7 @@ pub enum CompletedCliSignIn {
 
 #[derive(Serialize, ToSchema)]
 pub struct CheckedCliSignIn {
-    /// Whether the tool has an anonymous user that a browser can take over.
+    /// Whether the tool has an anonymous user whom a browser can take over.
     cli_session_state: CliSessionState,
     /// The time when the tool started the sign-in.
     created_at_millis: i64,
@@ -143,8 +143,8 @@ pub async fn handle(
     }
 }
 
-/// Returns the digest of the login code. `text` is the login code or the user code. `None` if
-/// `text` is neither a code nor a known user code.
+/// Returns the digest of the login code. `text` is a login code or a user code. `None` if `text` is
+/// neither a login code nor a known user code.
 async fn login_digest(access: &Access<Client>, text: &str) -> Result<Option<Digest>, Error> {
     match UserCode::parse(text) {
         Some(user_code) => Ok(access.app.store.login_of_user_code(&access.project.id, &user_code).await?),

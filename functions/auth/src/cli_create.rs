@@ -33,11 +33,12 @@ pub const ROUTE: Route = Route::post("auth-cli-create", "/api/v1/auth/cli")
 #[deserr(deny_unknown_fields)]
 pub struct StartCliSignIn {
     /// The lifetime of the sign-in in milliseconds. The default and the maximum are 15 minutes, and
-    /// the minimum is 30 seconds. Other positive values are adjusted to these limits.
+    /// the minimum is 30 seconds. Positive values outside this range are raised to the minimum or
+    /// lowered to the maximum.
     #[schema(minimum = 1)]
     expires_in_millis: Option<i64>,
-    /// The refresh token of an anonymous user whom the tool has created. A browser where nobody is
-    /// signed in can take over this user and then sign up.
+    /// The refresh token of an anonymous user whom the tool has created. A browser in which nobody
+    /// is signed in can take over the anonymous user and then sign up.
     anon_refresh_token: Option<String>,
 }
 

@@ -1,5 +1,5 @@
 //! `POST /api/v1/auth/cli/poll`: returns whether the sign-in of a command-line tool was confirmed,
-//! and fetches the tool's session. Only the tool can fetch the session, and only once.
+//! and fetches the tool's session. Only the tool can fetch its session, and only once.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{CreatedJson, Describe, Description, Json, NamedItem, Route};
@@ -48,9 +48,9 @@ pub struct PolledCliSignIn {
 pub enum CliStatus {
     /// The user has not confirmed or refused the sign-in yet.
     Waiting,
-    /// This response contains the session.
+    /// This response contains the tool's session.
     Success,
-    /// An earlier response contained the session.
+    /// An earlier response contained the tool's session.
     Used,
     /// The sign-in has expired, the user refused it, or the confirmation is no longer valid.
     Expired,

@@ -1,6 +1,6 @@
 //! `POST /api/v1/auth/oauth/connected-accounts/{provider_id}/access-token`: returns a provider
-//! access token for the signed-in user's first connected account at the provider. The operation
-//! serves the oldest SDKs. Newer SDKs use
+//! access token for the signed-in user's first connected account at the provider. Only the oldest
+//! SDKs use this operation. Newer SDKs use
 //! `/api/v1/connected-accounts/{user_id}/{provider_id}/access-token`.
 
 use api::http::{CreatedJson, Route};

@@ -1,6 +1,6 @@
-//! Operations for sign-up, sign-in, second factors, passkeys, passwords, sessions, OAuth, provider
-//! accounts, bot challenges, and links that undo account changes. Command-line tools and devices
-//! can also sign in.
+//! Operations for sign-up, sign-in (also of command-line tools and devices), second factors,
+//! passkeys, passwords, sessions, OAuth, provider accounts, bot challenges, and links that undo
+//! account changes.
 
 pub mod anonymous_sign_up;
 pub mod challenge_create;
@@ -72,7 +72,7 @@ mod sign_in;
 
 use api::http::Register;
 
-/// The operations of this area.
+/// Registers every operation of this crate.
 pub fn operations(register: &mut impl Register) {
     register.operation(password_sign_up::ROUTE, password_sign_up::handle);
     register.operation(password_sign_in::ROUTE, password_sign_in::handle);
@@ -134,7 +134,7 @@ pub fn operations(register: &mut impl Register) {
     of_oauth_clients(register);
 }
 
-/// The operations that OAuth clients call with an id and a secret.
+/// Registers the operations that OAuth clients call with an id and a secret.
 fn of_oauth_clients(register: &mut impl Register) {
     register.operation(oauth_client_token::ROUTE, oauth_client_token::handle);
     register.operation(oauth_client_push::ROUTE, oauth_client_push::handle);

@@ -1,10 +1,10 @@
 //! `POST /api/v1/auth/mfa/authenticators/verify`: completes the setup of an authenticator app with
-//! a code from the app. From then on, the user needs a second factor to sign in. Remembered devices
-//! are an exception, and so are passkeys that count as two factors. With the first app, the user
+//! a code from the app. After the setup, the user needs a second factor to sign in, except on
+//! remembered devices and with passkeys that count as two factors. With the first app, the user
 //! also gets ten recovery codes, so that a lost phone does not lock the user out.
 //!
-//! A wrong code does not end the setup, but is counted as one of a limited number of attempts. The
-//! code used for the setup cannot be used again to sign in.
+//! A wrong code does not end the setup, but the number of attempts is limited. The code used for
+//! the setup cannot be used again to sign in.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{CreatedJson, Need, Route};
@@ -58,8 +58,8 @@ pub struct VerifyAuthenticator {
 pub struct AddedAuthenticator {
     #[serde(flatten)]
     authenticator: AuthenticatorView,
-    /// Ten codes of six letters and digits. They must be shown to the user now, because they cannot
-    /// be read again. `null` if the user already had an authenticator app.
+    /// Ten codes of six letters and digits. Show the codes to the user now, because they cannot be
+    /// read again. `null` if the user already had an authenticator app.
     recovery_codes: Option<Vec<String>>,
 }
 

@@ -1,9 +1,9 @@
 //! `POST /api/v1/auth/mfa/recovery-codes`: creates a set of recovery codes for the signed-in user.
-//! The set replaces an earlier set. Only this response contains the codes.
+//! The new set replaces any earlier set. Only the response to this request contains the codes.
 //!
-//! Each code can be used once in place of a code from the authenticator app. Creating a set
-//! therefore requires a sign-in or reauthentication as recent as for removing an app. The owner is
-//! notified, unless the project has disabled notices about authenticator apps.
+//! Each code can be used once in place of a code from the authenticator app. Like removing an app,
+//! creating a set therefore requires a recent sign-in or reauthentication. The owner is notified,
+//! unless the project has disabled notices about authenticator apps.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{CreatedJson, Need, Route};
@@ -28,8 +28,8 @@ pub const ROUTE: Route = Route::post("auth-mfa-recovery-codes-create", "/api/v1/
 
 #[derive(Serialize, ToSchema)]
 pub struct NewRecoveryCodes {
-    /// Ten codes of six letters and digits. They must be shown to the user now, because they cannot
-    /// be read again.
+    /// Ten codes of six letters and digits. Show the codes to the user now, because they cannot be
+    /// read again.
     codes: Vec<String>,
 }
 

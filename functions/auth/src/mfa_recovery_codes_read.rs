@@ -1,5 +1,5 @@
 //! `GET /api/v1/auth/mfa/recovery-codes`: returns the number of recovery codes that the signed-in
-//! user has left. Only the response that created the codes contains them.
+//! user has left. The codes themselves are returned only when they are created.
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Route};
@@ -15,7 +15,7 @@ pub const ROUTE: Route = Route::get("auth-mfa-recovery-codes-read", "/api/v1/aut
 
 #[derive(Serialize, ToSchema)]
 pub struct RecoveryCodesLeft {
-    /// The number of unused codes. It is 0 if there is no set.
+    /// The number of unused codes, or 0 if there is no set.
     remaining: usize,
     /// The time when the set was created, in milliseconds since the epoch. `null` if there is no
     /// set.

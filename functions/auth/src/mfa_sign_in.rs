@@ -1,10 +1,9 @@
 //! `POST /api/v1/auth/mfa/sign-in`: completes a sign-in with a second factor.
 //!
-//! A wrong proof does not end the sign-in, but is counted as one of a limited number of attempts. A
-//! wrong code is also counted for the account. This is necessary because codes can be guessed,
-//! while signatures of passkeys cannot be guessed. A correct proof is accepted only once. One
-//! transaction writes the attempt, the session, and the item that the proof uses up. This item is
-//! the time step of the code, the recovery code or the challenge of the passkey.
+//! A wrong proof does not end the sign-in, but the number of attempts is limited. Wrong codes are
+//! also counted per account, because codes, unlike passkey signatures, can be guessed. A correct
+//! proof is accepted only once. One transaction writes the attempt, the session, and the item that
+//! the proof uses up: the time step of the code, the recovery code or the passkey's challenge.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Admission, Json, NamedItem, Need, Route};
@@ -63,8 +62,8 @@ pub struct MfaSignIn {
     /// The response of one of the user's passkeys to a challenge for this `attempt_code`. Required
     /// for the type `passkey`.
     passkey: Option<PasskeyResponse>,
-    /// Whether to remember this device, if the project permits it. For some time, sign-ins on a
-    /// remembered device do not need a second factor.
+    /// Whether to remember this device, if the project permits it. Until the device expires,
+    /// sign-ins on it do not need a second factor.
     #[deserr(default)]
     remember_device: bool,
 }
@@ -106,8 +105,8 @@ struct Completion<'a> {
     access: &'a Access<Client>,
     attempt: &'a MfaAttempt,
     session: NewSession,
-    /// The device to remember, and the token of the device. `None` unless the request asks to
-    /// remember the device and the project permits it.
+    /// The device to remember, and its token. `None` unless the request asks to remember the device
+    /// and the project permits it.
     remembered: Option<(DeviceToken, Device)>,
 }
 
@@ -148,9 +147,9 @@ impl<'a> Completion<'a> {
         Ok(writes)
     }
 
-    /// Links the provider account of the sign-in and stores the provider's tokens, if they were
-    /// waiting for the second factor. If the user has too many devices, forgets the oldest device.
-    /// If this write fails, the next sign-in that remembers a device tries again.
+    /// Links the provider account and stores the provider's tokens, if the sign-in deferred this
+    /// until the second factor. If the user has too many devices, forgets the oldest devices. If
+    /// forgetting fails, the next sign-in that remembers a device tries again.
     async fn follow_up(&self) {
         let scope = Scope { app: &self.access.app, project: &self.access.project, place: &self.access.place };
         pending::attach(scope, self.attempt).await;
@@ -191,8 +190,8 @@ async fn by_code(
     given: &SecondFactorCode,
 ) -> Result<SecondFactorTokens, Error> {
     let project = &access.project.id;
-    // Guesses are counted per attempt. Anyone with the password can start new attempts, so guesses
-    // are also counted per account.
+    // Wrong codes are counted per attempt and also per account, because anyone with the password
+    // can start new attempts.
     let account = async |attempt: MfaAttempt| app.store.user(project, attempt.user_id).await;
     let (attempt, row) = code.prove(app.store.try_attempt(project, &body.code, app.clock.now()), account).await?;
     // Any change that ended the user's sessions or codes has also ended this sign-in.

@@ -1,5 +1,6 @@
 //! `POST /api/v1/auth/not-me-link`: undoes an account change that the owner did not make, and ends
-//! all sessions of the account. If possible, it emails the owner a link for setting a new password.
+//! all sessions of the account. If possible, the operation also emails the owner a link for setting
+//! a new password.
 //!
 //! Receives the form on the page behind the "This wasn't me" link of an email about an account. The
 //! module [`notice`](model::notice) explains who may undo which changes, and why.
@@ -37,8 +38,9 @@ pub const ROUTE: Route = Route::post("auth-not-me", NOT_ME_PATH)
     .table(&[DeleteItem, GetItem, PutItem, UpdateItem])
     .errors(&[ErrorCode::VerificationCodeNotFound, ErrorCode::VerificationCodeExpired]);
 
-/// The maximum number of attempts. One attempt is needed for each email address, provider account
-/// or passkey that now belongs to someone else, and some are for concurrent changes.
+/// The maximum number of attempts. The undo needs one attempt for each email address, provider
+/// account or passkey that now belongs to someone else, and a few more if the account changes
+/// concurrently.
 const MAX_ATTEMPTS: u32 = 20;
 /// The maximum number of claims of email addresses, provider accounts and passkeys that fit into
 /// one transaction with the other writes of the undo.
@@ -69,7 +71,7 @@ struct Undo<'a> {
     code: &'a Code,
     link: &'a Link<NotMe>,
     taken: LostCredentials,
-    /// The user who claims the recipient's email address but has not verified it. `None` until an
+    /// A user who claims the recipient's email address but has not verified it. `None` until an
     /// attempt finds such a user.
     squatter: Option<UserRow>,
 }
@@ -91,9 +93,9 @@ impl Undo<'_> {
         Err(store::Error::Contended.into())
     }
 
-    /// Undoes the change. In a large account, this undoes only the first half of the change.
-    /// Returns the page to show. `None` if the account must be read again, because the undo is
-    /// incomplete or must be done differently.
+    /// Undoes the change and returns the page to show. In a large account, one attempt undoes only
+    /// the first half of the change. Returns `None` if the account must be read again, because the
+    /// undo is incomplete or must be done differently.
     async fn attempt(&mut self, row: &UserRow) -> Result<Option<LinkPage>, Error> {
         let mut user = row.user.clone();
         let is_first_half =
@@ -112,15 +114,15 @@ impl Undo<'_> {
             Ok(Outcome::PasskeyTaken(passkey)) => self.taken.passkeys.push(*passkey),
             Ok(Outcome::Changed | Outcome::Done) => {}
             Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Code) => return Ok(Some(used())),
-            // The user who claims the address has changed concurrently.
+            // Another request has changed the user who claims the address.
             Err(store::Error::Conflict(_)) => self.lose(self.link.purpose.email.clone()).await?,
             Err(error) => return Err(error.into()),
         }
         Ok(None)
     }
 
-    /// The way in which the owner can sign in again, and the writes that redeem the link. If
-    /// possible, the writes also email a link for setting a new password.
+    /// How the owner can sign in again, and the writes that redeem the link. If possible, the
+    /// writes also email a link for setting a new password.
     fn writes(&self, user: &User) -> Result<(WayBack, Vec<Write>), store::Error> {
         let email = &self.link.purpose.email;
         let mut writes = vec![link::redeem::<NotMe>(self.code)];
@@ -149,7 +151,7 @@ impl Undo<'_> {
 
     /// Handles an email address of the account that is now another user's sign-in address. The
     /// other user keeps the address, unless that user never verified it and the link was sent to
-    /// it.
+    /// this address.
     async fn lose(&mut self, email: Email) -> Result<(), store::Error> {
         let (store, project) = (&self.app.store, &self.project.id);
         self.squatter = None;
@@ -164,7 +166,7 @@ impl Undo<'_> {
                 let cedes = holder.as_mut().is_some_and(|holder| holder.user.cede(&email));
                 self.squatter = holder.filter(|_| cedes);
             }
-            // The email address no longer belongs to any user.
+            // No user has the email address any more.
             None => {}
         }
         Ok(())
@@ -176,7 +178,7 @@ fn claims(user: &User, link: &Link<NotMe>) -> usize {
     user.channels.len() + 2 * user.provider_accounts.len() + user.passkeys.len() + restored
 }
 
-/// Whether the undo has not removed any email address, provider account or passkey.
+/// Whether the user still has the same number of email addresses, provider accounts and passkeys.
 fn same(user: &User, row: &UserRow) -> bool {
     let count = |user: &User| (user.channels.len(), user.provider_accounts.len(), user.passkeys.len());
     count(user) == count(&row.user)

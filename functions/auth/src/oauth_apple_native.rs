@@ -1,9 +1,9 @@
 //! `POST /api/v1/auth/oauth/callback/apple/native`: signs in with the identity token that Sign in
 //! with Apple gives to an app on the user's device.
 //!
-//! Without a redirect, there is no code that only the app can redeem. Anyone who has the token can
-//! therefore use it. For this reason, the token must have been issued for an app of the project,
-//! and works only once. If the token contains a nonce, it works only together with this nonce.
+//! Without a redirect, there is no code that only the app can redeem, so anyone who has the token
+//! can use it. The token must therefore have been issued for an app of the project, and works only
+//! once. A token that contains a nonce works only together with the nonce.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Json, Need, Route};
@@ -48,8 +48,8 @@ pub const ROUTE: Route = Route::post("auth-oauth-apple-native", "/api/v1/auth/oa
         ErrorCode::MultiFactorAuthenticationRequired,
     ]);
 
-/// The time for which a used token is remembered after it has expired. The margin is needed because
-/// clocks differ.
+/// The time for which a used token is remembered after it has expired. The extra time is needed
+/// because clocks differ.
 const MEMORY: SignedDuration = SignedDuration::from_mins(5);
 
 #[wire::optional]

@@ -2,8 +2,8 @@
 //!
 //! The client, the provider, the URLs, the token and the bot challenge are checked before the user
 //! is sent to the provider. The data for the callback is stored for ten minutes under the digest of
-//! a random state. The PKCE verifier in it is sealed. In redirect mode, a cookie binds the flow to
-//! the browser (RFC 9700 §4.7).
+//! a random state. The PKCE verifier in this data is sealed. In redirect mode, a cookie binds the
+//! flow to the browser (RFC 9700 §4.7).
 
 use api::http::TableAction::{BatchGetItem, PutItem};
 use api::http::client::Caller;
@@ -121,7 +121,7 @@ pub async fn handle(
     let (project, items) = look_up(&app, &caller, &query, claims.as_ref().ok().and_then(Option::as_ref)).await?;
     let provider = project.config.oauth_provider(&path.provider_id);
     let provider = provider.ok_or(KnownError::OauthProviderNotFoundOrNotEnabled)?;
-    // The published SDK uses no other scope.
+    // The published SDK sends only the scope `legacy`.
     if query.scope != "legacy" {
         return Err(KnownError::InvalidScope.into());
     }
@@ -137,13 +137,13 @@ pub async fn handle(
             return Err(KnownError::AnonymousAuthenticationNotAllowed.into());
         }
     }
-    // At sign-in, the token matters only if its anonymous user becomes the new account.
+    // At sign-in, the token is used only if it belongs to an anonymous user who can sign up.
     let current = current.filter(|current| is_linking || current.is_upgraded_by_sign_up());
     let admitted = admit(&app, &project, &caller, &query).await?;
     begin(Scope { app: &app, project: &project, place: &caller.place }, provider, query, current.as_ref(), admitted).await
 }
 
-/// Runs the bot check, unless the flow links an account. Only a signed-in user can link an account.
+/// Runs the bot check, unless the flow links an account, which only a signed-in user can do.
 async fn admit<'a>(
     app: &'a App,
     project: &'a Project,
@@ -265,9 +265,9 @@ async fn begin(
     })
 }
 
-/// The provider's authorization endpoint, from the project's settings or the catalog. If both do
-/// not contain it, it comes from the issuer's metadata. Also returns whether the issuer lists the
-/// scope `offline_access`. The metadata is read for this scope only if the flow is not plain.
+/// The provider's authorization endpoint, from the project's settings, the catalog or otherwise the
+/// issuer's metadata. Also returns whether the metadata lists the scope `offline_access`. If the
+/// flow is plain, the metadata is not read just for this scope.
 async fn authorization_endpoint(
     app: &App,
     project: &Project,

@@ -2,8 +2,8 @@
 //! §4.1.2).
 //!
 //! The operation is a GET, as RFC 6749 requires, although it changes data. Gatelet issues the
-//! `state` parameter, which works once. In redirect mode, it works only in the browser that began
-//! the flow (RFC 9700 §4.7).
+//! `state` parameter, which works once. In redirect mode, the state works only in the browser that
+//! began the flow (RFC 9700 §4.7).
 
 use api::http::client::Caller;
 use api::http::{Need, Route};

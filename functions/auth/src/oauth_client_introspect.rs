@@ -11,12 +11,12 @@ use axum::extract::State;
 use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use model::limit::Limit;
+use model::session::client_name::ClientName;
 use model::session::token::client::issuer;
 use serde::Serialize;
 use utoipa::ToSchema;
-use wire::id::{OauthClientId, SessionId, UserId};
+use wire::id::{SessionId, UserId};
 
-use crate::client_tokens::answer::ScopeText;
 use crate::client_tokens::lookup::ClientToken;
 use crate::client_tokens::proof::{self, TokenOfClient};
 
@@ -35,11 +35,14 @@ pub const ROUTE: Route = Route::post("auth-oauth-client-introspect", "/api/v1/pr
 pub struct Introspection {
     /// Whether the token is currently valid.
     active: bool,
-    /// The scopes of the session, separated by spaces.
-    #[schema(value_type = Option<String>)]
-    scope: Option<ScopeText>,
+    /// The scopes of the access token, separated by spaces. For a refresh token, these are the
+    /// scopes of the session, other than those of resources.
+    scope: Option<String>,
     /// The client.
-    client_id: Option<OauthClientId>,
+    #[schema(value_type = Option<String>)]
+    client_id: Option<ClientName>,
+    /// The service for which an access token is valid.
+    aud: Option<String>,
     /// The user.
     sub: Option<UserId>,
     /// The issuer.
@@ -59,23 +62,34 @@ pub async fn handle(
     ClientInput { body, path }: ClientInput<TokenOfClient, ProjectPath>,
 ) -> Result<Json<Introspection>, Error> {
     let proved = proof::prove_client(&app, &caller, &path, &body.client_id, body.client_secret.as_deref()).await?;
-    // A public client has no secret. Without this check, anyone who found a token could find out
-    // whether the token is valid.
+    // A public client has no secret. Without this check, anyone who found a token could learn
+    // whether it is valid.
     if !proved.client.is_confidential() {
         return Err(KnownError::InvalidOauthClientIdOrSecret { client_id: Some(body.client_id) }.into());
     }
     let found = ClientToken::find(&app, &proved.project, &proved.client, &body.token).await?;
     Ok(Json(match found {
-        None => Introspection { active: false, scope: None, client_id: None, sub: None, iss: None, sid: None, token_type: None, exp: None },
-        Some(ClientToken { user, session, client, expires_at }) => Introspection {
+        None => Introspection {
+            active: false,
+            scope: None,
+            client_id: None,
+            aud: None,
+            sub: None,
+            iss: None,
+            sid: None,
+            token_type: None,
+            exp: None,
+        },
+        Some(ClientToken { user, session, client, claims }) => Introspection {
             active: true,
-            scope: Some(ScopeText(client.scopes)),
-            client_id: Some(client.id),
+            scope: Some(claims.as_ref().map_or_else(|| client.scopes.to_string(), |claims| claims.scope.clone())),
+            client_id: Some(proved.client.name()),
+            aud: claims.as_ref().map(|claims| claims.aud.clone()),
             sub: Some(user.id),
             iss: Some(issuer(&app.settings.api_url, &proved.project.id)),
             sid: Some(session.id),
-            token_type: Some(if expires_at.is_some() { "access_token" } else { "refresh_token" }),
-            exp: Some(expires_at.unwrap_or(session.expires_at.as_second())),
+            token_type: Some(if claims.is_some() { "access_token" } else { "refresh_token" }),
+            exp: Some(claims.map_or(session.expires_at.as_second(), |claims| claims.exp)),
         },
     }))
 }

@@ -1,7 +1,7 @@
 //! `POST /api/v1/projects/{project_id}/oauth2/par`: stores the authorization request of a client
-//! before the user is sent to the authorization endpoint (RFC 9126). The browser then carries only
-//! the name of the request, so nobody can change the request on the way. The name works only once,
-//! and only for 90 seconds.
+//! before the user is sent to the authorization endpoint (RFC 9126). The browser then sends only
+//! the `request_uri` of the stored request, so nobody can change the request in transit. Each
+//! `request_uri` works only once, and only for 90 seconds.
 
 use api::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
 use api::http::client::Caller;
@@ -69,17 +69,19 @@ pub struct PushedRequest {
     request_uri: Option<String>,
     /// Not supported.
     registration: Option<String>,
-    /// Not supported.
+    /// The resources for which the client requests access tokens (RFC 8707). In a form, the
+    /// parameter can be repeated; in JSON, the URLs are separated by spaces.
+    #[schema(example = "https://mcp.example.com/mcp")]
     resource: Option<String>,
 }
 
 #[derive(Serialize, ToSchema)]
 pub struct PushedAnswer {
-    /// The name of the request, which must be sent as the parameter `request_uri` to the
-    /// authorization endpoint.
+    /// The URI of the stored request, which must be sent to the authorization endpoint as the
+    /// parameter `request_uri`.
     #[schema(example = "urn:ietf:params:oauth:request_uri:…")]
     request_uri: String,
-    /// The number of seconds for which the name is valid.
+    /// The number of seconds for which the `request_uri` is valid.
     expires_in: i64,
 }
 
@@ -103,9 +105,9 @@ impl PushedRequest {
             ("request", self.request.as_ref()),
             ("request_uri", self.request_uri.as_ref()),
             ("registration", self.registration.as_ref()),
-            ("resource", self.resource.as_ref()),
         ];
-        Parameters::from_fields(fields.into_iter().filter_map(|(name, value)| Some((name, value?.as_str()))))
+        let resources = self.resource.iter().flat_map(|resources| resources.split(' ')).map(|resource| ("resource", resource));
+        Parameters::from_fields(fields.into_iter().filter_map(|(name, value)| Some((name, value?.as_str()))).chain(resources))
     }
 }
 
@@ -121,7 +123,8 @@ pub async fn handle(
     };
     let (parameters, client) = (body.parameters(), &proved.client);
     let back = parameters.return_path(client).map_err(invalid)?;
-    let request = parameters.request(client, back, app.clock.now()).map_err(invalid)?;
+    let known = app.store.named_resources(&proved.project.id, &parameters.resources().map_err(invalid)?).await?;
+    let request = parameters.request(client, &known, back, app.clock.now()).map_err(invalid)?;
     let name = RequestName::draw(&app.entropy, client.id);
     app.store.push_client_request(&proved.project.id, &name, &request).await?;
     Ok(CreatedJson(PushedAnswer { request_uri: name.urn(), expires_in: PUSHED_LIFE.as_secs() }))

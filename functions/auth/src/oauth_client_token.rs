@@ -1,9 +1,9 @@
 //! `POST /api/v1/projects/{project_id}/oauth2/token`: the token endpoint of the project as an
-//! OpenID provider (RFC 6749 §3.2). It exchanges an authorization code or a refresh token of one of
-//! the project's OAuth clients.
+//! OpenID provider (RFC 6749 §3.2). One of the project's OAuth clients exchanges an authorization
+//! code or a refresh token for an access token.
 //!
-//! With the project's id as the client id, the endpoint is equivalent to `POST
-//! /api/v1/auth/oauth/token`. The reason is that the metadata of a project can name only one token
+//! With the project's id as the client id, the endpoint is equivalent to
+//! `POST /api/v1/auth/oauth/token`, because the metadata of a project can name only one token
 //! endpoint.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
@@ -18,10 +18,11 @@ use flows::context::Scope;
 use flows::{App, limits};
 use model::limit::Limit;
 use model::project::redirect::RedirectUrl;
+use model::session::client_name::ClientName;
 use model::session::rotation::RefreshToken;
 use store::record;
 use utoipa::ToSchema;
-use wire::id::{OauthClientId, ProjectId};
+use wire::id::ProjectId;
 use wire::problem::Problems;
 
 use crate::client_tokens::answer::{AnyTokens, ClientTokens};
@@ -37,6 +38,7 @@ pub const ROUTE: Route = Route::post("auth-oauth-client-token", "/api/v1/project
     .body(BodyRule::OauthForm)
     .table(&[BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem])
     .errors(&[
+        ErrorCode::AuthorizationRequestInvalid,
         ErrorCode::InvalidOauthClientIdOrSecret,
         ErrorCode::InvalidAuthorizationCode,
         ErrorCode::OauthGrantInvalid,
@@ -57,10 +59,10 @@ pub struct OauthClientTokenRequest {
     client_secret: Option<String>,
     /// Required with `authorization_code`.
     code: Option<String>,
-    /// The redirect URI of the authorization request. It is required with `authorization_code`.
+    /// The redirect URI of the authorization request. Required with `authorization_code`.
     redirect_uri: Option<String>,
-    /// Required with `authorization_code`, unless the client left PKCE out: the PKCE verifier (RFC
-    /// 7636 §4.5).
+    /// The PKCE verifier (RFC 7636 §4.5). Required with `authorization_code`, unless the
+    /// authorization request did not use PKCE.
     code_verifier: Option<String>,
     /// Required with `refresh_token`.
     refresh_token: Option<String>,
@@ -69,6 +71,10 @@ pub struct OauthClientTokenRequest {
     scope: Option<String>,
     /// Required with `urn:ietf:params:oauth:grant-type:device_code`.
     device_code: Option<String>,
+    /// The resource for which the access token shall be valid (RFC 8707). It is required if the
+    /// user has granted several resources.
+    #[schema(example = "https://mcp.example.com/mcp")]
+    resource: Option<String>,
 }
 
 pub async fn handle(
@@ -81,7 +87,7 @@ pub async fn handle(
     if client_project(&body.client_id).as_ref() == Some(&project) {
         return exchange(&app, &caller, body.of_project()?, ROUTE).await.map(AnyTokens::Project);
     }
-    let client = OauthClientId::parse(&body.client_id).map_err(|_| invalid())?;
+    let client = ClientName::parse(&body.client_id).map_err(|_| invalid())?;
     let presented = ClientCredentials::new(client, body.client_secret.as_deref());
     match body.grant_type.parse() {
         Ok(TokenGrant::AuthorizationCode) => redeem(&app, &caller, &project, &presented, &body).await.map(AnyTokens::Client),
@@ -102,8 +108,10 @@ async fn redeem(
         code: required("code", body.code.as_ref())?.into(),
         redirect_uri: body.redirect_uri.clone(),
         verifier: body.code_verifier.clone().map(Into::into),
+        resource: body.resource.clone(),
     };
-    let proved = proof::prove(app, project, presented, redemption.keys(project, presented.client), (Limit::Token, &caller.place)).await?;
+    let proved =
+        proof::prove(app, project, presented, redemption.keys(project, presented.client.id()), (Limit::Token, &caller.place)).await?;
     let scope = Scope { app, project: &proved.project, place: &caller.place };
     record::on(&proved.project);
     Ok(Box::pin(redemption.redeem(scope, &proved.client, proved.items)).await?)
@@ -117,7 +125,7 @@ async fn renew(
     body: &OauthClientTokenRequest,
 ) -> Result<ClientTokens, TokenError> {
     let token = RefreshToken::parse(&required("refresh_token", body.refresh_token.as_ref())?);
-    let keys = token.as_ref().map(|token| refresh::keys(project, presented.client, token)).unwrap_or_default();
+    let keys = token.as_ref().map(|token| refresh::keys(project, presented.client.id(), token)).unwrap_or_default();
     let proved = proof::prove(app, project, presented, keys, (Limit::Token, &caller.place)).await?;
     let scope = Scope { app, project: &proved.project, place: &caller.place };
     record::on(&proved.project);
@@ -125,7 +133,7 @@ async fn renew(
         limits::unknown_token(app, project, &caller.place).await?;
         return Err(KnownError::OauthGrantInvalid.into());
     };
-    Ok(Box::pin(refresh::refresh(scope, &proved.client, proved.items, token, body.scope.as_deref())).await?)
+    Ok(Box::pin(refresh::refresh(scope, &proved.client, proved.items, token, (body.scope.as_deref(), body.resource.as_deref()))).await?)
 }
 
 fn problem(name: &str, message: impl std::fmt::Display) -> KnownError {
@@ -137,7 +145,7 @@ fn required(name: &str, value: Option<&String>) -> Result<String, Error> {
 }
 
 impl OauthClientTokenRequest {
-    /// The request as a request of the project, which is then the client.
+    /// The same request, with the project as the client.
     fn of_project(self) -> Result<TokenRequest, KnownError> {
         let redirect_uri = self.redirect_uri.map(|uri| RedirectUrl::parse(&uri)).transpose();
         Ok(TokenRequest {

@@ -1,6 +1,6 @@
-//! `POST /api/v1/auth/oauth/cross-domain/authorize`: takes the current session to another domain.
-//! The app on the other domain exchanges the code in the response for the tokens of the same
-//! session (`POST /api/v1/auth/oauth/token`), so no URL contains a token.
+//! `POST /api/v1/auth/oauth/cross-domain/authorize`: hands the current session over to another
+//! domain. The app on the other domain exchanges the code in the response for the tokens of the
+//! same session (`POST /api/v1/auth/oauth/token`), so no URL contains a token.
 //!
 //! The refresh token in the header proves that the caller has the whole session and not only an
 //! access token. The table contains the refresh token in sealed form until the code is redeemed or

@@ -1,9 +1,9 @@
 //! `POST /api/v1/auth/oauth/device_authorization`: starts the sign-in of a device (RFC 8628 §3.1).
 //!
-//! The operation is the sign-in of a command-line tool under the names of the RFC. The device code
-//! is the polling code. The page where the user confirms or refuses sends a code to `POST
-//! /api/v1/auth/cli/complete`. This code is the user code, or the login code from
-//! `verification_uri_complete`.
+//! The operation works like the sign-in of a command-line tool (`POST /api/v1/auth/cli`), but uses
+//! the field names of the RFC. The device code is the polling code. The page where the user
+//! confirms or refuses sends the user code, or the login code from `verification_uri_complete`, to
+//! `POST /api/v1/auth/cli/complete`.
 
 use api::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
 use api::http::client::Caller;

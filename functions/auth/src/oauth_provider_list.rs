@@ -1,9 +1,9 @@
 //! `GET /api/v1/oauth-providers`: lists a user's accounts at OAuth providers in the order in which
-//! they were linked. If the request names no user, a server gets the accounts of all users, page by
-//! page, in the order in which the users signed up.
+//! they were linked. If the request does not name a user, a server gets the accounts of all users,
+//! page by page, in the order in which the users signed up.
 //!
-//! Accounts are stored in the items of their users and have no index, so the list of users is read.
-//! A page may contain few accounts or no accounts, and still have a `next_cursor`.
+//! Accounts are stored in the items of their users and have no index, so the operation reads the
+//! list of users. A page may contain few accounts or none, and still have a `next_cursor`.
 
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, NamedItem, Route};
@@ -33,10 +33,10 @@ pub const ROUTE: Route = Route::get("auth-oauth-provider-list", "/api/v1/oauth-p
 pub struct ProviderAccountsQuery {
     /// A user's id, or `me`. Only servers can omit this parameter.
     user_id: Option<UserRef>,
-    /// The number of users that a page covers, from 1 to 100. It applies if there is no `user_id`.
-    /// Default: 100.
+    /// The number of users that a page covers, from 1 to 100. Used only without `user_id`. The
+    /// default is 100.
     limit: Option<Limit<100, 100>>,
-    /// The `next_cursor` of the previous page. It applies if there is no `user_id`.
+    /// The `next_cursor` of the previous page. Used only without `user_id`.
     cursor: Option<String>,
 }
 
@@ -69,9 +69,9 @@ async fn all(access: &Access<Client>, query: ProviderAccountsQuery) -> Result<Pa
         if count == shown.len() {
             return Ok(Page::new(shown.into_iter().flatten().collect(), cursors.next(users.next.as_ref())?));
         }
-        // Accounts have more fields in the response than in the table, so the page may have room
-        // for fewer users than were read. Reading only the users that fit shows where the next page
-        // begins.
+        // Accounts are larger in the response than in the table, so a page may have room for fewer
+        // users than were read. Only the users that fit are then read again, which yields the
+        // cursor of the next page.
         listing.limit = count;
     }
 }

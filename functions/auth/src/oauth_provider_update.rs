@@ -38,10 +38,10 @@ pub struct UpdateProviderAccount {
     allow_sign_in: Option<bool>,
     /// Whether the app can get the provider's access tokens for the account.
     allow_connected_accounts: Option<bool>,
-    /// The email address of the account. Only servers can set it.
+    /// The email address of the account, which only servers can set.
     email: Option<AnyEmail>,
-    /// The account's id at the provider. Only servers can set it. Setting the id deletes the tokens
-    /// of the previous account.
+    /// The account's id at the provider, which only servers can set. Setting the id deletes the
+    /// tokens of the previous account.
     #[schema(value_type = Option<String>, min_length = 1, max_length = 512)]
     account_id: Option<AccountId>,
 }

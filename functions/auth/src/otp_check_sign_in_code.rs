@@ -1,7 +1,8 @@
 //! `POST /api/v1/auth/otp/sign-in/check-code`: checks whether a sign-in code is valid, but not
 //! whether its user may sign in. The code is not redeemed.
 //!
-//! The check counts as an attempt, like a sign-in. Otherwise, codes could be guessed without limit.
+//! The check counts as an attempt, like a sign-in, because codes could otherwise be guessed without
+//! limit.
 
 use api::http::{Json, Route};
 use api::product::Input;

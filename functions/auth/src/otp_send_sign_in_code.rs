@@ -2,9 +2,9 @@
 //! address has no account, redeeming the code creates an account, or turns the caller's anonymous
 //! user into an ordinary user.
 //!
-//! The sign-up rules apply when the code is redeemed. If the rules applied here, the rejection
-//! would tell a caller that the address has no account. For example, the rules can reject a caller
-//! because of the caller's location.
+//! The sign-up rules apply when the code is redeemed. If the rules already applied when the code is
+//! sent, a rejection, for example because of the caller's location, would reveal that the address
+//! has no account.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem};
 use api::http::{Admission, Json, NamedItem, Route};

@@ -3,10 +3,10 @@
 //! first person who proves an unverified address becomes the owner of its account
 //! ([`ownership`](model::user::ownership)).
 //!
-//! The code is redeemed in the transaction that begins the session. If a second factor is required,
-//! it is redeemed in the transaction that stores the pending sign-in. Only one of several
-//! concurrent requests can therefore continue the sign-in. If a request fails for another reason,
-//! the request counts as an attempt to use the code, but does not redeem it.
+//! The code is redeemed in the transaction that begins the session or, if a second factor is
+//! required, in the transaction that stores the pending sign-in. Only one of several concurrent
+//! requests can therefore continue the sign-in. A request that fails counts as an attempt to use
+//! the code, but does not redeem it.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Admission, Json, Route};
@@ -64,8 +64,8 @@ pub async fn handle(
 ) -> Result<Json<SignInOrUpTokens>, Error> {
     let attempt = app.store.try_code(&access.project.id, Purpose::SignIn, &body.code, app.clock.now());
     let checked = code.prove(attempt, async |stored| Account::read(&access, &stored).await).await;
-    // The caller who requests a code gets the whole code, except the characters that users type
-    // from the email. A wrong guess at these characters is recorded as a failed sign-in of the
+    // The caller who requests a code gets all of it except the characters that users type from the
+    // email. A wrong guess at the missing characters is recorded as a failed sign-in of the
     // account.
     if let (Err(Error::Known(KnownError::VerificationCodeNotFound)), Some(guessed)) = (&checked, code.unproved()) {
         app.store.record_failure(guessed.user_id, Event::SignInFailed).await?;
@@ -131,8 +131,8 @@ async fn sign_in(access: &Access<Client>, code: &Code, stored: &StoredCode, acco
             (proved(access, stored, row, &mut writes).await?, Some(row))
         }
     };
-    // If the account has a new owner, `proved` has removed the old owner's second factor, so the
-    // remembered device no longer matters.
+    // If the account has a new owner, `proved` has removed the old owner's second factor, so no
+    // remembered device is needed.
     let device = account.device.clone().filter(|_| user.has_second_factor());
     if device.is_none()
         && let Some((attempt, required)) = second_factor::required(&access.app, &access.project, &user, is_new_user, Amr::Otp)?
@@ -154,7 +154,7 @@ async fn sign_in(access: &Access<Client>, code: &Code, stored: &StoredCode, acco
     Ok(SignInOrUpTokens { signed_in: session.signed_in(&access.app, &access.project, &user).await?, is_new_user })
 }
 
-/// The user after the change that is made because the code has proved the user's email address.
+/// The user after the code has proved the user's email address.
 async fn proved(access: &Access<Client>, stored: &StoredCode, row: &UserRow, writes: &mut Vec<Write>) -> Result<User, Error> {
     // A code that was sent to one account is not valid for another account.
     let is_for = stored.user_id.is_none_or(|user| user == row.user.id);
@@ -176,7 +176,7 @@ async fn proved(access: &Access<Client>, stored: &StoredCode, row: &UserRow, wri
     Ok(user)
 }
 
-/// Writes a sign-in, provided that the account has not changed since the account was read.
+/// Writes a sign-in, provided that the account has not changed since it was read.
 async fn write(app: &App, project: &ProjectId, before: Option<&UserRow>, user: &User, mut writes: Vec<Write>) -> Result<(), Error> {
     let Some(row) = before.filter(|row| row.user != *user) else {
         writes.extend(before.map(|row| user::unchanged(project, user.id, row.version)));

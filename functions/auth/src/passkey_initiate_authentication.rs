@@ -1,6 +1,6 @@
 //! `POST /api/v1/auth/passkey/initiate-passkey-authentication`: returns the options for using a
-//! passkey in a browser. The options do not name a user, so they also work before an email address
-//! has been typed, and in the autofill of a form.
+//! passkey in a browser. The options do not name a user, so they also work for a form's autofill
+//! and before the user has typed an email address.
 
 use api::http::TableAction::{BatchGetItem, PutItem};
 use api::http::{Admission, Json, Route};
@@ -30,11 +30,11 @@ pub const ROUTE: Route = Route::post("auth-passkey-initiate-authentication", "/a
 #[derive(Default, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct StartAuthentication {
-    /// One of the project's `passkey_rp_ids`. The default is a placeholder. The page must replace
-    /// it with the page's host.
+    /// One of the project's `passkey_rp_ids`. The default is a placeholder, which the page must
+    /// replace with its own host.
     rp_id: Option<String>,
-    /// For the autofill of a form, this is `conditional`. The challenge is then valid for ten
-    /// minutes instead of 65 seconds.
+    /// `conditional` for the autofill of a form, which makes the challenge valid for ten minutes
+    /// instead of 65 seconds.
     mediation: Option<Mediation>,
     /// The `attempt_code` of a sign-in that is waiting for its second factor. The challenge can
     /// then be used only to complete this sign-in.
@@ -42,7 +42,7 @@ pub struct StartAuthentication {
     attempt_code: Option<Code>,
 }
 
-/// The way in which the browser involves the user.
+/// How the browser offers passkeys to the user (`CredentialMediationRequirement`).
 #[derive(Clone, Copy, PartialEq, Eq, Deserr, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[deserr(rename_all = lowercase)]

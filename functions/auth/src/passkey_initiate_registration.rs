@@ -1,7 +1,7 @@
 //! `POST /api/v1/auth/passkey/initiate-passkey-registration`: returns the options for creating a
 //! passkey in the signed-in user's browser.
 //!
-//! Only this user can register a passkey with the challenge.
+//! Only the signed-in user can register a passkey with the challenge.
 
 use api::http::TableAction::{BatchGetItem, PutItem};
 use api::http::{Json, Route};
@@ -30,8 +30,8 @@ pub const ROUTE: Route = Route::post("auth-passkey-initiate-registration", "/api
 #[derive(Default, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct StartRegistration {
-    /// One of the project's `passkey_rp_ids`. The default is a placeholder. The page must replace
-    /// it with the page's host.
+    /// One of the project's `passkey_rp_ids`. The default is a placeholder, which the page must
+    /// replace with its own host.
     rp_id: Option<String>,
 }
 

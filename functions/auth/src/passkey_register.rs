@@ -52,13 +52,13 @@ pub struct RegisterPasskey {
     #[schema(value_type = Object)]
     credential: Value,
     /// A name by which the user will recognize the passkey. The default is the name of the
-    /// authenticator's model if the model is common. Otherwise, it is `Passkey`.
+    /// authenticator's model if the model is common, and otherwise `Passkey`.
     name: Option<PasskeyName>,
 }
 
 #[derive(Serialize, ToSchema)]
 pub struct RegisteredPasskey {
-    /// The id of the credential. Published SDKs expect this name of the field.
+    /// The id of the credential. Published SDKs require this field name.
     user_handle: String,
     passkey_id: PasskeyId,
 }

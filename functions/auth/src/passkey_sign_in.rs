@@ -1,7 +1,8 @@
 //! `POST /api/v1/auth/passkey/sign-in`: signs in with a passkey, which also identifies the user.
 //!
-//! The request names the challenge and the user, so both items are fetched in the authentication
-//! round trip. One transaction writes the use of the passkey, the challenge and the session.
+//! The request names the challenge and the user, so the items are read in the round trip that
+//! authenticates the request. One transaction writes the use of the passkey, the challenge and the
+//! session.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Admission, Json, NamedItem, Route};

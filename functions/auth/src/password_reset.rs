@@ -98,7 +98,7 @@ async fn reset(access: &Access<Client>, stored: &StoredCode, row: &UserRow, hash
     Ok((user, told))
 }
 
-/// Writes the change, unless the user has changed since the user was read.
+/// Writes the change, unless the user has changed since `row` was read.
 async fn write(app: &App, project: &ProjectId, (row, user): (&UserRow, &User), writes: Vec<Write>) -> Result<(), Error> {
     match app.store.change_account(project, row, user, writes).await? {
         Outcome::Done => Ok(()),

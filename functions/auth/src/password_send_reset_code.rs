@@ -1,7 +1,7 @@
 //! `POST /api/v1/auth/password/send-reset-code`: emails a link for setting a new password.
 //!
-//! For an email address without an account, the response is the same and takes the same work. A
-//! code and an email are written, but nobody receives the email.
+//! For an email address without an account, the response and the work are the same: a code and an
+//! email are written, but nobody receives the email.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem};
 use api::http::{Admission, Json, NamedItem, Route};

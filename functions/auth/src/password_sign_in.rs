@@ -1,9 +1,9 @@
 //! `POST /api/v1/auth/password/sign-in`: signs in with an email address and a password.
 //!
 //! The response to a failed sign-in is always the same. It does not reveal whether the email
-//! address is unknown, the password is wrong, or the account has no password or accepts no
-//! passwords after too many wrong passwords. All failed sign-ins also take the same number of reads
-//! and writes, and one password check.
+//! address is unknown, the password is wrong, the account has no password, or too many wrong
+//! passwords have closed the account to passwords. All failed sign-ins also take the same number of
+//! reads and writes, and one password check.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Admission, Json, NamedItem, Need, Route};

@@ -1,5 +1,5 @@
-//! `DELETE /api/v1/auth/sessions/current`: signs out. From then on, the API does not accept the
-//! session's access tokens.
+//! `DELETE /api/v1/auth/sessions/current`: signs out. The API then no longer accepts the session's
+//! access tokens.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem};
 use api::http::{Admission, Json, Route};

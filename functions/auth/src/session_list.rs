@@ -57,8 +57,7 @@ pub struct SessionView {
     /// Milliseconds since the epoch.
     last_used_at: i64,
     is_current_session: bool,
-    /// The OAuth client to which the user signed in. The field is absent for the apps of the
-    /// project.
+    /// The OAuth client to which the user signed in. Absent for the project's own apps.
     #[serde(skip_serializing_if = "Option::is_none")]
     client_id: Option<OauthClientId>,
     /// The name of the OAuth client. Absent for the project's own apps.
@@ -83,7 +82,8 @@ pub async fn handle(
     let (now, settings) = (app.clock.now(), &access.project.config.sessions);
     let shown = |session: &Session| session.is_live(&user, settings, now) && (access.level == Level::Admin || !session.is_impersonation);
     let mut page = app.store.sessions(project, user_id, start, limit, shown).await?;
-    // Sessions of OAuth clients end with the client and with the grant, which are separate items.
+    // A session of an OAuth client ends when the client or the grant is removed, which are separate
+    // items.
     let of_clients: HashSet<Key> =
         page.sessions.iter().filter_map(|session| Some(client_key(project, session.client.as_ref()?.id))).collect();
     if !of_clients.is_empty() {

@@ -1,12 +1,12 @@
 //! `POST /api/v1/auth/sessions/current/reauthenticate`: accepts a new proof that the caller is the
 //! session's user. Projects can require a recent proof for changes to how a user signs in.
 //!
-//! The proof is a credential that is also accepted at sign-in. It is the password, a code from the
+//! The proof is a credential that is also accepted at sign-in: the password, a code from the
 //! authenticator app, a recovery code, an emailed sign-in code, or a passkey. Wrong passwords and
 //! codes count towards a limit, and a correct code works only once.
 //!
-//! Credentials added since the session's last proof are not accepted. Otherwise, someone who stole
-//! the session could add a credential and keep access.
+//! Credentials added since the session's last proof are not accepted, because someone who stole the
+//! session could otherwise add a credential and keep access.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem};
 use api::http::{Admission, Json, Need, Route};
@@ -68,14 +68,14 @@ struct Proof {
     amr: Amr,
     /// The label of the write that fails if the proof was used or became invalid in the meantime.
     label: Label,
-    /// The error if this write fails.
+    /// The error if the write with this label fails.
     used: KnownError,
 }
 
 pub async fn handle(access: Access<Client>, Input { body, .. }: Input<Reauthenticate>) -> Result<Json<Success>, Error> {
     let current = access.user.as_ref().ok_or(KnownError::UserAuthenticationRequired)?;
-    // Second factors and passkeys also change the user. Sign-in and reauthentication therefore
-    // share the code that redeems them.
+    // Redeeming a second factor or a passkey also changes the user, so sign-in and reauthentication
+    // share the code for it.
     match (&body.password, &body.totp, &body.recovery_code, &body.code, &body.passkey) {
         (Some(password), None, None, None, None) => by_password(&access, current, password).await,
         (None, Some(text), None, None, None) => Box::pin(by_second_factor(&access, current, &SecondFactorCode::from_app(text))).await,

@@ -29,7 +29,7 @@ pub const ROUTE: Route = Route::post("auth-session-refresh", "/api/v1/auth/sessi
 #[derive(Serialize, ToSchema)]
 #[schema(as = Refreshed)]
 pub struct RefreshedSession {
-    /// A JWT that is signed with ES256. If the project has chosen RS256, it is signed with RS256.
+    /// A JWT that is signed with ES256 or, if the project has chosen it, with RS256.
     access_token: String,
 }
 

@@ -81,7 +81,7 @@ fn parsed(body: &[u8]) -> Result<(Value, String, Value), Reply> {
     }
 }
 
-/// The protocol version from a header. For callers that cannot set a header, it comes from a query
+/// The protocol version from a header or, for callers that cannot set headers, from a query
 /// parameter. `None` if the request contains no version.
 fn version(received: &JsonRequest<MAX_BYTES>) -> Option<String> {
     let header = received.headers.get("a2a-version").and_then(|value| value.to_str().ok()).map(|value| value.trim().to_owned());

@@ -1,6 +1,6 @@
 //! `GET /docs/api`: returns a page that lists all operations of the API. On a gateway, this path
 //! shows an API reference with fields and examples. The page is rendered without reading the table,
-//! so it shows the site's host in place of its name.
+//! so it shows the site's host instead of the site's name.
 
 use api::content::{Problem, ServedDocument};
 use api::http::Route;

@@ -1,4 +1,5 @@
-//! `GET /api/v1/apps/{app_id}`: returns a visible app. A hidden app is treated as not found.
+//! `GET /api/v1/apps/{app_id}`: returns a visible app. The response for a hidden app is the same as
+//! for an unknown app.
 
 use api::content::{ContentPath, Data, NamedResource, Problem};
 use api::http::{Json, Route, TableAction};

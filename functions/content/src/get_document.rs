@@ -23,7 +23,7 @@ pub const ROUTE: Route = Route::get("content-get-document", "/{document}")
 /// The requested document.
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct DocumentPath {
-    /// The name of the document. It is apps, blog, docs, feed.json, feed.xml, icon.svg, index.md,
+    /// The name of the document: apps, blog, docs, feed.json, feed.xml, icon.svg, index.md,
     /// llms-full.txt, llms.txt, robots.txt, sitemap.xml or style.css.
     #[schema(example = "llms.txt")]
     document: String,
@@ -33,7 +33,7 @@ pub struct DocumentPath {
 #[derive(Debug, ToSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub struct Pages {
-    /// The number of a page of the blog, from 2, as in the links between the pages. Any other value
+    /// The number of a blog page, from 2, as in the links between the pages. Any other value
     /// selects the first page. All other documents have only one page.
     page: Option<String>,
 }
@@ -48,10 +48,10 @@ impl NamedResource for DocumentPath {
     const PROBLEM: Problem = Problem::RouteNotFound;
 }
 
-/// The console's page. The path has one segment, so API Gateway routes it to this function. Longer
-/// paths that begin with this segment are routed to the function that serves the console.
+/// The path of the console's page. API Gateway routes paths with one segment to this function, and
+/// longer paths below `/console` to the function that serves the console.
 const CONSOLE: &str = "console";
-/// A path with two segments that opens the same page of the console.
+/// A longer path for the same page as `/console`.
 const CONSOLE_HOME: &str = "/console/home";
 
 /// The paths with one segment that agents call. API Gateway routes GET requests for these paths to
@@ -69,8 +69,8 @@ pub async fn handle(
     if path.document == CONSOLE && settings::has_console() {
         return Err(Redirect::temporary(CONSOLE_HOME).into_response());
     }
-    // The pages of the blog are counted from 0 here and from 1 in links. A number in another form
-    // than in the links is redirected to the first page.
+    // The pages of the blog are counted from 0 here and from 1 in links. A number that is not
+    // written as in the links is redirected to the first page.
     let page = match path.document.as_str() {
         site::PAGED => page.canonical().map_err(IntoResponse::into_response)?.map_or(0, |page| page - 1),
         _ => 0,

@@ -1,8 +1,8 @@
 //! `GET /images/{image}`: returns an image of a post or of a page.
 //!
 //! An image is named after its content and never changes. If the deployment has a distribution, AWS
-//! serves images from the bucket. AWS then calls this function only for images that are missing
-//! from the bucket.
+//! serves images from the bucket, and calls this function only for images that are missing from the
+//! bucket.
 
 use api::content::{ContentPath, NamedResource, Problem, ServedDocument};
 use api::http::{Need, Route, TableAction};

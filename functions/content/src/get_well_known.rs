@@ -17,9 +17,9 @@ pub const ROUTE: Route = Route::get("content-get-well-known", "/.well-known/{doc
 /// The requested document.
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct WellKnownPath {
-    /// The name of the document. It is api-catalog (RFC 9727), agent-card.json (A2A),
-    /// ai-catalog.json or security.txt (RFC 9116). The document security.txt exists only if the
-    /// deployment has a contact for reports of vulnerabilities.
+    /// The name of the document: api-catalog (RFC 9727), agent-card.json (A2A), ai-catalog.json or
+    /// security.txt (RFC 9116). The document security.txt exists only if the deployment has a
+    /// contact for reports of vulnerabilities.
     #[schema(example = "api-catalog")]
     document: String,
 }

@@ -1,8 +1,8 @@
 //! The content API, which serves the public content of a site. Four operations return JSON from the
 //! current publication. The other operations return images and documents, most of which the crate
 //! `site` renders. `api::content` adds validators, cache rules and errors to the responses. Two
-//! more operations serve agents over JSON-RPC (`api::rpc`). No operation needs credentials, and no
-//! operation changes anything.
+//! more operations serve agents over JSON-RPC (`api::rpc`). The operations need no credentials and
+//! change nothing.
 //!
 //! Before the first publication, there are no apps or posts, and only the URL of the site is known.
 
@@ -26,7 +26,7 @@ mod published;
 
 use api::http::Register;
 
-/// The operations of this area.
+/// Registers every operation of this crate.
 pub fn operations(register: &mut impl Register) {
     register.operation(list_apps::ROUTE, list_apps::handle);
     register.operation(get_app::ROUTE, get_app::handle);

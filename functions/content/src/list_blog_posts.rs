@@ -23,8 +23,8 @@ const MAX_POSTS: usize = 4_000;
 #[derive(Debug, ToSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub struct Part {
-    /// The number of the newest posts to skip. This is a whole number from 1, as in the header
-    /// `Link` of a list that ends early. With any other value, the list starts at the newest post.
+    /// The number of the newest posts to skip. A whole number from 1, as in the header `Link` of a
+    /// list that ends early. With any other value, the list starts at the newest post.
     offset: Option<String>,
 }
 
@@ -34,9 +34,9 @@ impl NumberParameter for Part {
     const PATH: &'static str = "blog-posts";
 }
 
-/// If the offset is not a multiple of this number, the list ends at the next multiple. Each offset
-/// is cached separately. If lists at every offset were long, a single caller could cause thousands
-/// of reads of all posts per minute.
+/// If the offset is not a multiple of this number, the list ends at the next multiple. Because each
+/// offset is cached separately, a single caller could otherwise cause thousands of reads of all
+/// posts per minute.
 const STEP: usize = 100;
 
 /// The part of the list that follows the newest `skip` posts.

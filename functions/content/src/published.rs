@@ -11,8 +11,8 @@ use store::content::{DatedContent, PostText};
 /// The name of the start page's document.
 pub(crate) const START_PAGE: &str = "docs";
 
-/// The public content of the site from the [catalogue](flows::catalogue). It contains at most `max`
-/// of the newest posts, without their texts. This function is for responses that are not cached.
+/// The public content of the site from the [catalogue](flows::catalogue), with at most `max` of the
+/// newest posts, without their texts. For responses that are not cached.
 pub(crate) async fn newest(app: &App, max: usize) -> Result<ShownContent, Problem> {
     let catalogue = app.catalogue.current(&app.store, &app.settings.site_url).await?;
     Ok(catalogue.map_or_else(|| unpublished(app), |catalogue| catalogue.newest(max, app.clock.now())))
@@ -96,9 +96,9 @@ pub(crate) fn portable(found: PostText, site_url: &str) -> (BlogPost, String) {
     (found.post.at(site_url), images::absolute(&found.text, site_url))
 }
 
-/// The time when a document whose newest post is `post` last changed. This is the time of the last
-/// switch between publications, or the later time when the post became public. `None` if the time
-/// of the switch (`since`) is unknown.
+/// The time when a document whose newest post is `post` last changed: the time of the last switch
+/// between publications or the time when the post became public, whichever is later. `None` if the
+/// time of the switch (`since`) is unknown.
 pub(crate) fn with_post(since: Option<Timestamp>, post: Option<&BlogPost>) -> Option<Timestamp> {
     let published = post.and_then(|post| post.published_at.parse().ok());
     since.map(|since| published.map_or(since, |published| since.max(published)))

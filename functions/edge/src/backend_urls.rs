@@ -1,5 +1,5 @@
 //! `GET /api/v1/internal/backend-urls`: lists the base URLs of the API. SDKs without a configured
-//! URL fetch this list and try the URLs in its order.
+//! URL fetch the list and try the URLs in order.
 
 use api::http::{Json, Route};
 use api::product::Input;

@@ -1,5 +1,6 @@
 //! `GET /api/v1/internal/component-versions`: lists the versions of prebuilt page components. The
-//! list is empty: Gatelet has none. Development tools of SDKs fetch the list on local pages.
+//! list is empty, because Gatelet has no page components. Development tools of SDKs fetch the list
+//! on local pages.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +16,7 @@ pub const ROUTE: Route = Route::get("edge-component-versions", "/api/v1/internal
 
 #[derive(Serialize, ToSchema)]
 pub struct ComponentVersions {
-    /// The list is always empty, because Gatelet has no page components.
+    /// Always empty.
     versions: BTreeMap<String, String>,
 }
 

@@ -1,4 +1,5 @@
-//! Operations outside any area.
+//! Operations that do not belong to an area, such as the health check and responses for features of
+//! the SDKs that Gatelet does not have.
 
 pub mod analytics_events_batch;
 pub mod backend_urls;
@@ -13,7 +14,7 @@ pub mod welcome;
 
 use api::http::Register;
 
-/// The operations that belong to no area.
+/// Registers every operation of this crate.
 pub fn operations(register: &mut impl Register) {
     register.operation(health::ROUTE, health::handle);
     register.operation(welcome::ROUTE, welcome::handle);

@@ -34,11 +34,11 @@ pub struct DraftLine {
     display_name: String,
     /// A MiniJinja template of HTML or MJML, for published SDKs.
     tsx_source: String,
-    /// `false` if there is no theme. The field is absent for the project's theme, because published
-    /// SDKs declare the field in this way.
+    /// `false` if there is no theme. The field is absent for the project's theme, as published SDKs
+    /// expect.
     #[serde(skip_serializing_if = "Option::is_none")]
     theme_id: Option<Theme>,
-    /// In milliseconds since the epoch. `null` if the draft has not been sent.
+    /// When the draft was sent, in milliseconds since the epoch. `null` if it has not been sent.
     sent_at_millis: Option<i64>,
 }
 

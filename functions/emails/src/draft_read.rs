@@ -24,7 +24,7 @@ pub const ROUTE: Route = Route::get("emails-draft-read", "/api/v1/internal/email
 pub struct DraftView {
     #[serde(flatten)]
     document: DocumentView,
-    /// In milliseconds since the epoch. `null` if the draft has not been sent.
+    /// When the draft was sent, in milliseconds since the epoch. `null` if it has not been sent.
     sent_at_millis: Option<i64>,
 }
 

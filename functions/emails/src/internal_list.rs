@@ -30,13 +30,13 @@ const MAX_ADDRESS: usize = 400;
 pub struct ListedEmail {
     /// The id of the email in the outbox.
     id: EmailId,
-    /// The subject line. It is empty until the email is rendered.
+    /// The subject line, which is empty until the email is rendered.
     subject: String,
-    /// The time when the email was sent or failed. Until then, it is the time when the email was
-    /// created. In milliseconds since the Unix epoch.
+    /// The time when the email was sent or failed or, until then, when it was created, in
+    /// milliseconds since the Unix epoch.
     sent_at_millis: Millis,
-    /// The recipients' email addresses. The user's current primary address, if the email goes to
-    /// the user's primary address.
+    /// The recipients' email addresses. For an email to a user's primary address, this is the
+    /// current primary address.
     to: Vec<String>,
     /// The reason why the email could not be rendered or sent. `null` if it has not failed.
     error: Option<String>,
@@ -55,8 +55,8 @@ pub async fn handle(State(app): State<App>, access: Access<Admin>, _: Input) -> 
     Ok(Json(List::whole(entries.into_iter().map(|(email, _)| email).collect())))
 }
 
-/// The email as listed. If the email goes to a primary address, the second value is the user. The
-/// caller must add this user's address. The last value is the size of the email in the response.
+/// The email for the list, the user if the email goes to a user's primary address, and the size of
+/// the email in the response. The caller must add the user's address.
 fn listed(entry: OutboxEntry) -> ((ListedEmail, Option<UserId>), usize) {
     let (to, user) = match &entry.to {
         Recipients::UserPrimaryEmail { user_id } => (Vec::new(), Some(*user_id)),

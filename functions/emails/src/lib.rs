@@ -1,6 +1,6 @@
-//! Operations on emails. They send emails, manage templates, themes and drafts, set the categories
-//! of emails that a user wants, and return delivery figures. In the outbox, emails can be
-//! inspected, and edited until they are sent.
+//! Operations that send emails, inspect and edit them in the outbox until they are sent, manage
+//! templates, themes and drafts, set which categories of emails a user wants, and return delivery
+//! figures.
 
 pub mod capacity_boost;
 pub mod delivery_info;
@@ -39,7 +39,7 @@ pub mod unsubscribe_show;
 
 use api::http::Register;
 
-/// The operations of this area.
+/// Registers every operation of this crate.
 pub fn operations(register: &mut impl Register) {
     register.operation(send::ROUTE, send::handle);
     register.operation(outbox_list::ROUTE, outbox_list::handle);

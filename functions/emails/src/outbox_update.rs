@@ -1,5 +1,5 @@
 //! `PATCH /api/v1/emails/outbox/{id}`: edits, pauses, resumes or cancels an email. The email must
-//! not have been sent or skipped, and must not be in the process of being sent.
+//! not have been sent or skipped, and must not currently be sent.
 //!
 //! The write depends on the version that was checked. If a worker has advanced the entry in the
 //! meantime, the patch is applied again to the new state.
@@ -32,8 +32,8 @@ pub const ROUTE: Route = Route::patch("emails-outbox-update", "/api/v1/emails/ou
     .reads(&[NamedItem::Mail])
     .errors(&[ErrorCode::EmailNotFound, ErrorCode::EmailNotEditable]);
 
-/// Maximum number of attempts. A worker advances an entry only a few times before it is sent, so a
-/// patch rarely needs all attempts.
+/// The maximum number of attempts. A worker advances an entry only a few times before it is sent,
+/// so a patch rarely needs all attempts.
 const MAX_ATTEMPTS: u32 = 8;
 
 pub async fn handle(

@@ -1,6 +1,6 @@
-//! `POST /api/v1/emails/render-email`: renders a template without sending an email. The operation
-//! writes only the counter of the rate limit. The limit for writes applies, because rendering takes
-//! time.
+//! `POST /api/v1/emails/render-email`: renders a template without sending an email. Although the
+//! operation stores only its request count, the rate limit for writes applies, because rendering
+//! takes time.
 
 use api::http::TableAction::{BatchGetItem, UpdateItem};
 use api::http::{Json, Route};
@@ -42,14 +42,14 @@ pub struct RenderEmail {
     template_tsx_source: Option<HtmlSource>,
     /// Replaces the template's subject.
     template_subject_source: Option<String>,
-    /// `false` for no theme. If the field is omitted or `null`, the theme of the template applies.
-    /// If the template names no theme, the project's theme applies.
+    /// `false` for no theme. If the field is omitted or `null`, the template's theme applies or, if
+    /// the template does not name one, the project's theme.
     theme_id: Option<Theme>,
     /// The MiniJinja source of a theme, which is used instead of `theme_id`.
     theme_html_source: Option<HtmlSource>,
     /// An alias of `theme_html_source` for published SDKs.
     theme_tsx_source: Option<HtmlSource>,
-    /// The template's `variables`. Built-in templates have sample values.
+    /// Values for the template's `variables`. Built-in templates have sample values.
     variables: Option<Variables>,
     /// The value must be `false`, because editor markers are not supported.
     editable_markers: Option<bool>,

@@ -67,13 +67,13 @@ async fn user_ids(access: &Access<Server>, body: &SendEmail) -> Result<Vec<UserI
     }
 }
 
-/// The users, each once.
+/// The users without duplicates.
 fn distinct(ids: &[UserId]) -> Vec<UserId> {
     let mut seen = HashSet::new();
     ids.iter().copied().filter(|id| seen.insert(*id)).collect()
 }
 
-/// Queues the email for all recipients or for no recipients.
+/// Queues the email for all recipients, or for none if the transaction fails.
 ///
 /// The same transaction writes `draft`, which records when the draft was sent. If there are no
 /// recipients, nothing is written.

@@ -1,6 +1,6 @@
 //! `POST /api/v1/internal/send-sign-in-invitation`: emails an invitation to sign in. The email
-//! contains no code, and no user is created. The link opens a page of the project's app, where the
-//! recipient signs in like anyone else.
+//! contains no code, and no user is created. The link opens a page of the project's app, on which
+//! the recipient signs in like any other user.
 
 use api::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};

@@ -1,5 +1,5 @@
 //! `POST /api/v1/internal/send-test-email`: sends a test email through a mail server that the
-//! project uses or is going to use. The status is 200, whatever the mail server replies. The
+//! project uses or is going to use. The status is 200, whatever the mail server replies; the
 //! response body says whether the email was sent.
 //!
 //! The request names the server, so someone could misuse the operation to scan other networks for
@@ -65,7 +65,7 @@ pub struct TestedServer {
     /// 25, 465, 587, 2465, 2525 or 2587. The ports 465 and 2465 use TLS from the start, and the
     /// other ports use STARTTLS.
     port: u16,
-    /// The value is empty for a server without authentication.
+    /// Empty for a server without authentication.
     username: String,
     /// If the host, the port and the username are the project's, this can be the placeholder that
     /// the API shows instead of the project's password.
@@ -166,7 +166,7 @@ fn failed(message: impl Into<String>) -> TestEmailResult {
 fn told(failure: &SendError) -> String {
     match failure.class.as_str() {
         "HOST_NOT_FOUND" => "the mail server's name has no public address".to_owned(),
-        // One such failure is an invalid certificate.
+        // The cause may be, for example, an invalid certificate.
         "UNKNOWN" if !failure.cause.is_empty() => line::to_line(&format!("{}: {}", failure.message, failure.cause), MAX_TOLD),
         _ => line::to_line(&failure.message, MAX_TOLD),
     }

@@ -34,8 +34,8 @@ pub struct TemplateLine {
     display_name: String,
     /// A MiniJinja template of HTML or MJML, for published SDKs.
     tsx_source: String,
-    /// `false` if there is no theme. The field is absent for the project's theme, because published
-    /// SDKs declare the field in this way.
+    /// `false` if there is no theme. The field is absent for the project's theme, as published SDKs
+    /// expect.
     #[serde(skip_serializing_if = "Option::is_none")]
     theme_id: Option<Theme>,
 }

@@ -49,7 +49,7 @@ pub async fn handle(
     })
 }
 
-/// The HTML of a template after this change. `named` is the theme that the change names.
+/// Renders the HTML of a changed template. `named` is the theme that the request names.
 async fn html_of(access: &Access<Admin>, named: Option<Theme>, template: &MailDocument) -> Result<String, Error> {
     let examples = examples(template.id);
     let theme = theme(access, named, template.theme, examples.is_some()).await?;

@@ -26,7 +26,7 @@ pub struct ThemeView {
     display_name: String,
     /// A MiniJinja template of HTML or MJML, in which `{{ content }}` is the body of the email.
     html_source: String,
-    /// The text of `html_source` again, for published SDKs.
+    /// The same text as in `html_source`, for published SDKs.
     tsx_source: String,
 }
 

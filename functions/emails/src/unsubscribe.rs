@@ -39,8 +39,8 @@ pub async fn handle(State(app): State<App>, caller: Caller, Input { query, .. }:
     record::on(&project.project);
     match app.store.unsubscribe(&query.code, &link).await {
         Ok(()) => Ok(done(link.purpose.category)),
-        // Another request was faster, or the account no longer exists. In both cases, the operation
-        // has nothing left to do.
+        // Another request was faster or the account no longer exists, so there is nothing left to
+        // do.
         Err(store::Error::Conflict(_)) => Ok(used()),
         Err(error) => Err(error.into()),
     }

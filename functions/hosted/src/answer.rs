@@ -11,8 +11,8 @@ pub struct Answer {
     body: String,
 }
 
-/// The headers of every document. The URL may contain a code, so other sites get no referrer.
-/// Without any referrer, browsers would send `Origin: null` with the forms of these pages.
+/// The headers of every document. The URL may contain a code, so other sites get no referrer. The
+/// pages themselves get one, because browsers would otherwise send `Origin: null` with the forms.
 const DOCUMENT: [(HeaderName, HeaderValue); 6] = [
     (header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),
     (header::REFERRER_POLICY, HeaderValue::from_static("same-origin")),
@@ -88,7 +88,7 @@ impl Answer {
         self
     }
 
-    /// The document with another status code. A redirect stays one.
+    /// The document with another status code. The status of a redirect does not change.
     pub(crate) fn with_status(self, status: StatusCode) -> Self {
         if self.status.is_redirection() { self } else { Self { status, ..self } }
     }

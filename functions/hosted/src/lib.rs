@@ -1,10 +1,10 @@
-//! Hosted pages (`/handler/{page}`), which are sign-in, account and all other pages to which an app
-//! can send its users. The app then does not need such pages.
+//! Hosted pages (`/handler/{page}`): the sign-in page, the account page and all other pages to
+//! which an app can send its users instead of having its own.
 //!
 //! The pages are a client of the API within the process. Each form calls an operation through the
 //! operation's layer, with the visitor's address and session (`visit::call`). The limits, the
 //! checks and the audit log of the API therefore also apply to the pages, and a page cannot do more
-//! than an app. This is the only area that depends on other areas.
+//! than an app. Of all areas, only the hosted pages depend on other areas.
 //!
 //! A page is one document that includes its style. Every form works without scripts. `pages.js`
 //! adds passkeys, bot challenges and small conveniences.
@@ -25,7 +25,7 @@ mod visit;
 
 use api::http::Register;
 
-/// The operations of this area.
+/// Registers every operation of this crate.
 pub fn operations(register: &mut impl Register) {
     register.operation(account_show::ROUTE, account_show::handle);
     register.operation(account_submit::ROUTE, account_submit::handle);

@@ -10,7 +10,7 @@ use crate::answer::Answer;
 use crate::pages;
 use crate::visit::Visit;
 
-/// Showing a page only reads data, with two exceptions. The end of a provider's flow starts a
+/// Showing a page only reads data, with two exceptions: the end of a provider's flow starts a
 /// session, and a client may sign its user out.
 const CALLS: &[Route] = &[
     authorization_complete::ROUTE,

@@ -17,7 +17,7 @@ pub mod user_key_update;
 
 use api::http::Register;
 
-/// The operations of this area.
+/// Registers every operation of this crate.
 pub fn operations(register: &mut impl Register) {
     register.operation(user_key_create::ROUTE, user_key_create::handle);
     register.operation(user_key_list::ROUTE, user_key_list::handle);

@@ -1,4 +1,4 @@
-//! `POST /api/v1/user-api-keys`: creates an API key of a user. Only this response contains the key.
+//! `POST /api/v1/user-api-keys`: creates an API key of a user. Only this operation returns the key.
 //! A client can create keys only for its user.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
@@ -32,12 +32,13 @@ pub struct CreateUserKey {
     /// One line of 1 to 256 characters.
     #[schema(value_type = String, min_length = 1, max_length = 256)]
     description: Description,
-    /// In milliseconds since the Unix epoch. `null`, 0 or absent if the key never expires.
+    /// When the key expires, in milliseconds since the Unix epoch. `null`, 0 or absent if it never
+    /// expires.
     expires_at_millis: Change<AtMillis>,
     /// Whether the key may be published, for example in an app. Default: `false`.
     is_public: Option<bool>,
-    /// What the key may do in your app. There are at most 32 words, and each has 1 to 64 visible
-    /// ASCII characters. The check of the key returns these words.
+    /// What the key may do in your app: at most 32 words, each of 1 to 64 visible ASCII characters.
+    /// The operation that checks the key returns the words.
     scopes: Option<Scopes>,
 }
 

@@ -1,6 +1,5 @@
 //! `GET /api/v1/user-api-keys/{id}`: returns the properties of an API key of a user, but not the
-//! key. `POST /api/v1/user-api-keys/{id}/rotate`: replaces an API key of a user with a new key that
-//! has the same properties.
+//! key. A client can read only the keys of its user.
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, NamedItem, Route};

@@ -1,11 +1,11 @@
 //! `POST /api/v1/auth/oauth2/authorizations`: checks the authorization request of a client (RFC
 //! 6749 §4.1.1). The authorization endpoint of the project is a page that calls this operation. An
-//! app with pages that replace the hosted pages can also call it.
+//! app with its own pages in place of the hosted pages can also call the operation.
 //!
 //! A valid request is stored, and must be completed after the user has signed in. The response
-//! contains the name of the request. This name is short enough for links in emails. Until the
-//! client and the redirect URI are verified, errors are not sent to the redirect URI, because it
-//! may belong to an attacker.
+//! contains a name for the request, which is short enough for links in emails. Until the client and
+//! the redirect URI are verified, errors are not sent to the redirect URI, because this URI may
+//! belong to an attacker.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, NamedItem, Route};
@@ -13,6 +13,7 @@ use api::product::{Access, Client, Input};
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
 use flows::limits::{self, unproved};
+use flows::openid::documents;
 use flows::{App, signing_keys};
 use model::limit::Limit;
 use model::openid::client::OauthClient;
@@ -69,14 +70,14 @@ pub async fn handle(access: Access<Client>, Input { body, .. }: Input<NewAuthori
 
 async fn begin(app: &App, access: &Access<Client>, parameters: &Parameters) -> Result<BegunAuthorization, Error> {
     let (project, now): (&Project, _) = (&access.project, app.clock.now());
-    let id = parameters.client_id().map_err(unproven)?;
-    let Some(row) = access.prefetched.oauth_client(&project.id, id).await? else {
+    let name = parameters.client_id().map_err(unproven)?;
+    let row = access.prefetched.oauth_client(&project.id, name.id()).await?;
+    let Some(client) = documents::current((app, project, &access.place), &name, row).await?.map_err(unproven)? else {
         // The request is counted, so that a caller cannot try many ids.
         unproved(app, Some(&project.id), &access.place).await?;
         return Err(unknown_client().into());
     };
-    let client = row.client;
-    if client.is_disabled {
+    if !client.is_permitted(&project.config.oauth_clients) {
         return Err(unknown_client().into());
     }
     if let Some(name) = parameters.pushed().map_err(unproven)? {
@@ -84,7 +85,10 @@ async fn begin(app: &App, access: &Access<Client>, parameters: &Parameters) -> R
     }
     let back = parameters.return_path(&client).map_err(unproven)?;
     let hinted = hinted(access, parameters, &client).await?;
-    let request = parameters.request(&client, back.clone(), now);
+    let request = match parameters.resources() {
+        Ok(named) => parameters.request(&client, &app.store.named_resources(&project.id, &named).await?, back.clone(), now),
+        Err(refusal) => Err(refusal),
+    };
     match request.and_then(|request| Ok(AuthorizationRequest { hinted: hinted?, ..request })) {
         Ok(request) => stored(app, project, &request).await,
         Err(refusal) => {
@@ -104,7 +108,7 @@ async fn hinted(access: &Access<Client>, parameters: &Parameters, client: &Oauth
     };
     let (app, project) = (&access.app, &access.project.id);
     signing_keys::learn_for(app, project, token).await?;
-    let hint = app.signer.verify_hint(token, project, app.clock.now()).ok().filter(|hint| hint.aud == client.id);
+    let hint = app.signer.verify_hint(token, project, app.clock.now()).ok().filter(|hint| hint.aud == client.name());
     Ok(hint.map(|hint| Some(hint.sub)).ok_or_else(|| Refusal::invalid("id_token_hint is not an ID token of this client")))
 }
 

@@ -11,16 +11,19 @@ use errors::{Error, ErrorCode, KnownError};
 use flows::{App, limits, openid};
 use http::HeaderMap;
 use model::openid::client::OauthClient;
+use model::openid::client::Origin;
 use model::openid::code::{CODE_LIFE, ClientCode};
 use model::openid::decision::{Step, UserDecision, Visitor, next};
 use model::openid::grant::{NewGrant, OauthGrant};
 use model::openid::request::{AuthorizationError, AuthorizationRequest, Redirection, Refusal, RequestName};
+use model::openid::resource::OauthResource;
+use model::openid::resource_input::ScopeView;
 use model::session::scope::Scopes;
 use model::session::token::client::issuer;
 use model::sign_in::user_code;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Serialize;
-use store::openid::grant as stored_grant;
+use store::openid::{described, grant as stored_grant};
 use store::{optimistic, session, user};
 use utoipa::ToSchema;
 use wire::clock::after;
@@ -66,11 +69,13 @@ pub struct Authorization {
     /// The scopes that the client requests.
     #[schema(value_type = Vec<String>)]
     scopes: Scopes,
+    /// The resources that the client wants to use, with the requested scopes.
+    resources: Vec<RequestedResource>,
     /// The host to which the user returns, or the scheme of a native app.
     #[schema(example = "notes.example.com")]
     returns_to: String,
-    /// Whether the redirect URI proves which program receives the code. If it does not prove this,
-    /// the user is asked at every sign-in.
+    /// Whether the redirect URI proves which program receives the code. If `false`, the user is
+    /// asked at every sign-in.
     proves_client: bool,
     /// The origin of the redirect URI, for a page's content security policy.
     form_target: String,
@@ -78,6 +83,19 @@ pub struct Authorization {
     login_hint: Option<String>,
     /// The languages that the user prefers.
     ui_locales: Option<String>,
+}
+
+/// A resource that a client wants to use.
+#[derive(Serialize, ToSchema)]
+pub struct RequestedResource {
+    /// The name shown to users.
+    #[schema(example = "Notes")]
+    name: String,
+    /// The URL that identifies the resource.
+    #[schema(example = "https://mcp.example.com/mcp")]
+    identifier: String,
+    /// The requested scopes, with their descriptions.
+    scopes: Vec<ScopeView>,
 }
 
 /// The details of the client that the page shows.
@@ -93,8 +111,14 @@ pub struct AskingClient {
     policy_uri: Option<String>,
     /// The URL of the client's terms of service.
     tos_uri: Option<String>,
-    /// Whether the client belongs to the project. In this case, users do not have to consent.
+    /// Whether the client belongs to the project, so that users do not have to consent.
     is_first_party: bool,
+    /// The host of the client's metadata document, which has proved that it describes the client.
+    /// `null` for other clients.
+    #[schema(example = "notes.example.com")]
+    document_host: Option<String>,
+    /// Whether the client registered itself, so that nobody has checked its name.
+    is_self_registered: bool,
 }
 
 pub async fn handle(
@@ -105,9 +129,14 @@ pub async fn handle(
     prove_session(&access, &headers).await?;
     let (request, client) = opened(&access, &body.request).await?;
     let decided = UserDecision { account: body.is_account_chosen.unwrap_or(false), consent: body.consent == Some(Consent::Allow) };
+    let known = access.app.store.named_resources(&access.project.id, request.resources.iter().map(|(resource, _)| resource)).await?;
+    let missing = request.resources.iter().find(|(named, _)| !known.iter().any(|resource| resource.identifier == **named));
     let issuer = issuer(&access.app.settings.api_url, &access.project.id);
     let (step, redirection) = if body.consent == Some(Consent::Deny) {
         let refusal = Refusal::new(AuthorizationError::AccessDenied, "the user refused access");
+        (Step::Complete, Some(request.back.refuse(&issuer, &refusal)))
+    } else if let Some((named, _)) = missing {
+        let refusal = Refusal::new(AuthorizationError::InvalidTarget, format!("{named} is no longer a resource of this project"));
         (Step::Complete, Some(request.back.refuse(&issuer, &refusal)))
     } else {
         let settled = optimistic!(|attempt| { settle(&access, &request, &client, decided, attempt).await })?;
@@ -124,6 +153,10 @@ pub async fn handle(
         proves_client: request.proves_client(),
         form_target: request.form_target(),
         client: AskingClient::of(&client),
+        resources: known
+            .iter()
+            .filter_map(|resource| Some(RequestedResource::of(resource, request.resources.find(&resource.identifier)?)))
+            .collect(),
         scopes: request.scopes,
         login_hint: request.login_hint,
         ui_locales: request.ui_locales,
@@ -139,12 +172,24 @@ impl AskingClient {
             policy_uri: client.policy_uri.clone(),
             tos_uri: client.tos_uri.clone(),
             is_first_party: client.is_first_party,
+            document_host: match &client.origin {
+                Some(Origin::Document { url, .. }) => Some(url.host().to_owned()),
+                Some(Origin::Registration) | None => None,
+            },
+            is_self_registered: client.origin == Some(Origin::Registration),
         }
     }
 }
 
-/// Checks that the caller has the whole session. Someone who stole only an access token must not
-/// get a longer session for it. The session of a client must not start another session either.
+impl RequestedResource {
+    fn of(resource: &OauthResource, scopes: &Scopes) -> Self {
+        Self { name: resource.name.clone(), identifier: resource.identifier.to_string(), scopes: ScopeView::of(resource, scopes) }
+    }
+}
+
+/// Checks that the caller also has the session's refresh token. Someone who stole only an access
+/// token must not get a longer session in exchange, and the session of a client must not start
+/// another session.
 async fn prove_session(access: &Access<Client>, headers: &HeaderMap) -> Result<(), Error> {
     let Some(current) = &access.user else { return Ok(()) };
     let Some(token) = header(headers, "refresh-token")? else {
@@ -173,7 +218,9 @@ async fn opened(access: &Access<Client>, name: &str) -> Result<(AuthorizationReq
         limits::unknown_token(app, &access.project.id, &access.place).await?;
         return Err(expired());
     };
-    let lives = !request.has_expired(app.clock.now()) && !client.is_disabled && client.may_return_to(&request.back.redirect_uri);
+    let lives = !request.has_expired(app.clock.now())
+        && client.is_permitted(&access.project.config.oauth_clients)
+        && client.may_return_to(&request.back.redirect_uri);
     if lives { Ok((request, client)) } else { Err(expired()) }
 }
 
@@ -210,7 +257,7 @@ async fn settle(
         Ok(Step::Complete) => {}
         Ok(step) => return Ok(Progress::Step(step)),
     }
-    let new = NewGrant { client, user, scopes: &request.scopes, serial: app.entropy.uuid() };
+    let new = NewGrant { client, user, scopes: &request.scopes, resources: &request.resources, serial: app.entropy.uuid() };
     let given = (!client.is_first_party).then(|| OauthGrant::with(grant.as_ref(), &new, now));
     let serial = given.as_ref().map(|given| given.serial);
     let stored = ClientCode::new(request, user, &current.session, serial, after(now, CODE_LIFE));
@@ -219,9 +266,14 @@ async fn settle(
         vec![session::lives(project, user.id, current.session.id, now), user::at_epoch(&project.id, user.id, user.credential_epoch)];
     // A grant that already contains these scopes is written again only if the user was asked for
     // consent.
-    let is_new = given.as_ref().is_some_and(|given| decided.consent || grant.as_ref().is_none_or(|old| old.scopes != given.scopes));
+    let is_new = given
+        .as_ref()
+        .is_some_and(|given| decided.consent || grant.as_ref().is_none_or(|old| !old.covers(&given.scopes, &given.resources)));
     if let Some(given) = given.filter(|_| is_new) {
         writes.push(stored_grant::replace(&project.id, user.id, grant.as_ref(), &given)?);
+    }
+    if client.unused_until.is_some() {
+        writes.extend(described::keep(&project.id, client.id));
     }
     app.store.create_client_code(&project.id, &code, &stored, writes).await?;
     Ok(Progress::Code(code.expose_secret().to_owned()))

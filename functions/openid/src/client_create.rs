@@ -1,12 +1,13 @@
 //! `POST /api/v1/internal/oauth-clients`: creates a client to which users can sign in. Only this
-//! response contains the client's secret.
+//! operation returns the client's secret.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{CreatedJson, Route};
 use api::product::{Access, Admin, Input};
 use errors::{Error, ErrorCode, KnownError};
 use model::openid::client::{ClientSecret, MAX_CLIENTS};
-use model::openid::client_input::{ClientInput, ClientView};
+use model::openid::client_input::ClientInput;
+use model::openid::client_view::ClientView;
 use secrecy::ExposeSecret as _;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -35,7 +36,7 @@ pub async fn handle(access: Access<Admin>, Input { body, .. }: Input<ClientInput
     if access.project.id.is_internal() {
         return Err(KnownError::Forbidden.into());
     }
-    check_algorithm(&access, &body, &ROUTE).await?;
+    check_algorithm(&access, body.asks_for_rsa(), &ROUTE).await?;
     let (secret, text) = ClientSecret::draw(&app.entropy);
     let client = body.into_client(app.entropy.uuid().into(), secret, now).map_err(|problems| ROUTE.schema_error(&problems))?;
     if !app.store.create_oauth_client(&access.project.id, &client).await? {

@@ -1,22 +1,23 @@
 //! `DELETE /api/v1/internal/oauth-clients/{id}`: deletes a client. Its sessions end immediately.
-//! The grants that users have given the client no longer have an effect. They stay in the lists of
-//! these users until the users remove them.
+//! The grants that users have given the client lose their effect, but stay in the users' lists
+//! until the users remove them.
 
-use api::http::TableAction::{BatchGetItem, DeleteItem, UpdateItem};
+use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, UpdateItem};
 use api::http::{Json, Route};
 use api::product::input::{IgnoredBody, Nothing};
 use api::product::{Access, Admin, Input};
 use errors::{Error, ErrorCode, KnownError};
 use flows::literal::{SUCCESS, Success};
 
-use crate::clients::ClientPath;
+use crate::clients::{ClientPath, found};
 
 pub const ROUTE: Route = Route::delete("openid-client-delete", "/api/v1/internal/oauth-clients/{id}")
     .summary("Deletes an OAuth client")
-    .table(&[BatchGetItem, DeleteItem, UpdateItem])
+    .table(&[BatchGetItem, DeleteItem, GetItem, UpdateItem])
     .errors(&[ErrorCode::OauthClientNotFound]);
 
 pub async fn handle(access: Access<Admin>, Input { path, .. }: Input<IgnoredBody, Nothing, ClientPath>) -> Result<Json<Success>, Error> {
-    let existed = access.app.store.delete_oauth_client(&access.project.id, path.id).await?;
+    let client = found(&access, path.id).await?.client;
+    let existed = access.app.store.delete_oauth_client(&access.project.id, &client).await?;
     if existed { Ok(Json(SUCCESS)) } else { Err(KnownError::OauthClientNotFound.into()) }
 }

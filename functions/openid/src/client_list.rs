@@ -8,7 +8,7 @@ use api::product::page::{self, Limit, Page};
 use api::product::{Access, Admin, Input};
 use deserr::Deserr;
 use errors::{Error, ErrorCode};
-use model::openid::client_input::ClientView;
+use model::openid::client_view::ClientView;
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::get("openid-client-list", "/api/v1/internal/oauth-clients")

@@ -6,7 +6,7 @@ use api::product::input::{IgnoredBody, Nothing};
 use api::product::precondition::VersionedResponse;
 use api::product::{Access, Admin, Input};
 use errors::{Error, ErrorCode};
-use model::openid::client_input::ClientView;
+use model::openid::client_view::ClientView;
 
 use crate::clients::{ClientPath, found};
 

@@ -7,7 +7,8 @@ use api::product::input::Nothing;
 use api::product::precondition::{IfMatch, VersionedResponse};
 use api::product::{Access, Admin, Input};
 use errors::{Error, ErrorCode};
-use model::openid::client_input::{ClientInput, ClientView};
+use model::openid::client_input::ClientInput;
+use model::openid::client_view::ClientView;
 use store::optimistic;
 
 use crate::clients::{ClientPath, check_algorithm, found};
@@ -23,7 +24,7 @@ pub async fn handle(
     Input { body, path, .. }: Input<ClientInput, Nothing, ClientPath>,
 ) -> Result<VersionedResponse<Json<ClientView>>, Error> {
     let (app, now) = (&access.app, access.app.clock.now());
-    check_algorithm(&access, &body, &ROUTE).await?;
+    check_algorithm(&access, body.asks_for_rsa(), &ROUTE).await?;
     let (next, version) = optimistic!(|_| {
         let row = found(&access, path.id).await?;
         if_match.check(row.version)?;

@@ -2,7 +2,7 @@
 //! (RP-Initiated Logout 1.0 §2), and tells the page whether to ask the user. The end-session
 //! endpoint of the project is a page that calls this operation.
 //!
-//! Any site can send a browser to this page. The user is therefore asked to confirm, unless an ID
+//! Any site can send a browser to the page. The user is therefore asked to confirm, unless an ID
 //! token proves that the client's session was started in the current session.
 
 use api::http::TableAction::{BatchGetItem, GetItem};
@@ -14,7 +14,7 @@ use flows::signing_keys;
 use model::openid::parameters::{MAX_QUERY, Parameters};
 use model::openid::request::Refusal;
 use model::session::Session;
-use model::session::token::client::IdTokenHint;
+use model::session::token::client_verification::IdTokenHint;
 use serde::Serialize;
 use utoipa::ToSchema;
 use wire::id::SessionId;
@@ -37,9 +37,10 @@ pub struct LogoutRequest {
 
 #[derive(Serialize, ToSchema)]
 pub struct Logout {
-    /// The name of the client. `null` if the request names no client.
+    /// The name of the client. `null` if the request does not name a client.
     client_name: Option<String>,
-    /// The URL to which the user must be sent afterwards. `null` if the user stays on the page.
+    /// The URL to which the user must be sent after the sign-out. `null` if the user stays on the
+    /// page.
     redirect_url: Option<String>,
     /// Whether the current session may be ended without asking the user.
     is_proved: bool,
@@ -59,11 +60,13 @@ pub async fn handle(access: Access<Client>, Input { body, .. }: Input<LogoutRequ
         Some(token) => Some(hint(&access, token).await?),
         None => None,
     };
-    if hint.as_ref().zip(request.client_id).is_some_and(|(hint, client)| hint.aud != client) {
+    if hint.as_ref().zip(request.client_id.as_ref()).is_some_and(|(hint, client)| hint.aud != *client) {
         return Err(invalid(Refusal::invalid("client_id is not the client of id_token_hint")).into());
     }
-    let client = match hint.as_ref().map(|hint| hint.aud).or(request.client_id) {
-        Some(id) => Some(app.store.oauth_client(project, id).await?.ok_or_else(|| invalid(Refusal::invalid("the client does not exist")))?),
+    let client = match hint.as_ref().map(|hint| &hint.aud).or(request.client_id.as_ref()) {
+        Some(name) => {
+            Some(app.store.oauth_client(project, name.id()).await?.ok_or_else(|| invalid(Refusal::invalid("the client does not exist")))?)
+        }
         None => None,
     };
     let client = client.map(|row| row.client);
@@ -82,7 +85,7 @@ pub async fn handle(access: Access<Client>, Input { body, .. }: Input<LogoutRequ
     let current = access.user.as_ref().filter(|user| hint.as_ref().is_some_and(|hint| hint.sub == user.row.user.id));
     let is_proved = current.zip(hint.as_ref()).is_some_and(|(user, hint)| match &of_client {
         Some(session) => session.client.as_ref().is_some_and(|client| client.begun_in == user.session.id),
-        // The client has revoked its tokens before it signs the user out.
+        // The client revoked its tokens before it signed the user out.
         None => hint.is_of(&user.session),
     });
     Ok(Json(Logout {
@@ -107,7 +110,7 @@ async fn own_session(access: &Access<Client>, hint: &IdTokenHint) -> Result<Opti
         return Ok(None);
     }
     let session = access.app.store.session(&access.project.id, hint.sub, hint.sid).await?;
-    Ok(session.filter(|session| session.client.as_ref().is_some_and(|client| client.id == hint.aud)))
+    Ok(session.filter(|session| session.client.as_ref().is_some_and(|client| client.id == hint.aud.id())))
 }
 
 fn invalid(refusal: Refusal) -> KnownError {

@@ -1,4 +1,4 @@
-//! `POST /api/v1/internal/api-keys`: creates a set of API keys. Only this response contains the
+//! `POST /api/v1/internal/api-keys`: creates a set of API keys. Only this operation returns the
 //! keys. If the project has the maximum number of sets, the set that ended first is deleted.
 
 use std::collections::BTreeSet;
@@ -32,8 +32,8 @@ pub const ROUTE: Route = Route::post("projects-api-key-create", "/api/v1/interna
 pub struct CreateApiKey {
     /// One line of at most 256 characters.
     description: String,
-    /// In milliseconds since the epoch. The time must be in the future. 253402300799000 means
-    /// never, as in responses.
+    /// When the keys expire, in milliseconds since the epoch. The time must be in the future.
+    /// 253402300799000 means never, as in responses.
     #[schema(value_type = i64)]
     expires_at_millis: Expiry,
     has_publishable_client_key: bool,

@@ -1,6 +1,6 @@
 //! `PATCH /api/v1/internal/api-keys/{id}`: changes the description of a set of API keys, or revokes
-//! the set. Revoked keys stop working immediately. If the deployment sets
-//! `GATELET_PROJECT_CACHE_SECONDS`, they stop working within this number of seconds.
+//! the set. Revoked keys stop working immediately or, if the deployment sets
+//! `GATELET_PROJECT_CACHE_SECONDS`, within that number of seconds.
 
 use api::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
 use api::http::{Json, NamedItem, Route};

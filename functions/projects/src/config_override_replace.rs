@@ -1,6 +1,6 @@
 //! `PUT /api/v1/internal/config/override/{level}`: replaces a level of the configuration. Keys that
-//! the request omits take their values from other levels. If no level contains them, they take
-//! their defaults. If one of the values is invalid, nothing changes.
+//! the request omits take their values from other levels or, if no level contains them, their
+//! defaults. If one of the values is invalid, nothing changes.
 
 use api::http::{Json, Route};
 use api::product::input::Nothing;

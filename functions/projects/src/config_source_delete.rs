@@ -1,5 +1,5 @@
 //! `DELETE /api/v1/internal/config/source`: removes the record of the source from which the
-//! configuration was pushed. Its values remain.
+//! configuration was pushed. The configuration's values remain.
 
 use std::sync::Arc;
 

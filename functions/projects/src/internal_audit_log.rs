@@ -38,20 +38,21 @@ pub const ROUTE: Route = Route::get("projects-internal-audit-log", "/api/v1/inte
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct AuditQuery {
-    /// Only entries about this user.
+    /// Selects entries about the user with this id.
     #[schema(value_type = Option<Uuid>)]
     user_id: Option<UserId>,
-    /// Only entries whose actor has this id. An actor is a user, an operator or a set of API keys.
+    /// Selects entries whose actor has this id. An actor is a user, an operator or a set of API
+    /// keys.
     #[schema(value_type = Option<Uuid>)]
     actor: Option<UserId>,
-    /// Only entries from the operation with this name, such as `auth-password-sign-in`.
+    /// Selects entries from the operation with this name, such as `auth-password-sign-in`.
     operation: Option<String>,
-    /// Only entries with this event.
+    /// Selects entries with this event.
     event: Option<Event>,
     /// The earliest time of an entry (RFC 3339). Send a `+` as `%2B`.
     #[schema(value_type = Option<String>, format = DateTime)]
     from: Option<Param<Time>>,
-    /// Only entries before this time (RFC 3339). Send a `+` as `%2B`.
+    /// Selects entries before this time (RFC 3339). Send a `+` as `%2B`.
     #[schema(value_type = Option<String>, format = DateTime)]
     until: Option<Param<Time>>,
     /// 1 to 100. Default: 50.

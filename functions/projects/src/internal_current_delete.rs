@@ -1,8 +1,8 @@
 //! `DELETE /api/v1/internal/projects/current`: deletes the project with all its data. The project's
-//! keys stop working immediately. If the deployment sets `GATELET_PROJECT_CACHE_SECONDS`, they stop
-//! working within this number of seconds.
+//! keys stop working immediately or, if the deployment sets `GATELET_PROJECT_CACHE_SECONDS`, within
+//! that number of seconds.
 //!
-//! A worker deletes the data, which may take longer than a request. The header identifies the
+//! A worker deletes the data, which may take longer than a request. A header identifies the
 //! project. To prevent mistakes, the body can repeat the project's id.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, PutItem};

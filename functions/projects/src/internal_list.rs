@@ -1,5 +1,5 @@
 //! `GET /api/v1/internal/projects`: lists the projects that the caller's teams in the project
-//! `internal` own, page by page. The order is the order in which the caller joined the teams.
+//! `internal` own, page by page, in the order in which the caller joined the teams.
 
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};
@@ -34,8 +34,8 @@ pub struct ProjectsQuery {
     cursor: Option<String>,
 }
 
-/// A position in the list. It consists of the time when the caller joined the team, in
-/// milliseconds, of the team and of the project.
+/// A position in the list: the time when the caller joined the team (in milliseconds), the team and
+/// the project.
 type Place = (i64, TeamId, ProjectId);
 
 /// The number of teams whose projects are looked up at once, and the number of projects in the

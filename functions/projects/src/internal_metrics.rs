@@ -1,9 +1,9 @@
 //! `GET /api/v1/internal/metrics`: returns figures about the users, teams and emails of the
 //! project.
 //!
-//! Users and teams are not counted in this operation. Instead, totals and daily figures are read
-//! from counters ([`store::metrics`]). A worker updates most of the counters, so they may be a
-//! minute or two behind.
+//! Instead of counting users and teams, the operation reads totals and daily figures from counters
+//! ([`store::metrics`]). A worker updates most of the counters, so they may be a minute or two
+//! behind.
 
 use std::collections::BTreeMap;
 
@@ -96,7 +96,7 @@ pub struct AuthOverview {
     daily_active_users_split: ActiveSplit,
     /// A team counts as active on a day if a user who has selected the team was active that day.
     daily_active_teams_split: ActiveSplit,
-    /// The number in `total_users` again.
+    /// The same number as in `total_users`.
     total_users_filtered: u64,
 }
 

@@ -1,6 +1,6 @@
 //! `DELETE /api/v1/internal/oauth-providers/{provider_id}`: removes an OAuth provider and its
-//! secret from the project. Users keep their accounts at the provider. They can sign in with these
-//! accounts again once the provider has been added again.
+//! secret from the project. Users keep their accounts at the provider, and can sign in with them
+//! again once the provider has been added again.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};

@@ -26,18 +26,18 @@ pub const ROUTE: Route = Route::post("projects-internal-signing-key-create", "/a
     .table(&[BatchGetItem, UpdateItem])
     .errors(&[ErrorCode::SigningKeyTooNew]);
 
-/// The size of a key in bits. It is the smallest size that ring supports for signing.
+/// The size of a key in bits, which is the smallest size that ring supports for signing.
 const BITS: usize = 2048;
 
-/// A process generates only one key at a time, because generating a key keeps a core busy.
-/// Otherwise, many administrators could take all processors from users.
+/// A process generates only one key at a time, because generating a key keeps a core busy, and many
+/// administrators could otherwise take all processors from users.
 static TURN: Semaphore = Semaphore::const_new(1);
 
 #[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct NewSigningKey {
-    /// Whether the new key replaces all existing keys immediately, for example because these have
+    /// Whether the new key replaces all existing keys immediately, for example because they have
     /// leaked. Tokens signed with the replaced keys are rejected within a minute. Users get new
     /// tokens with their refresh tokens. Default: `false`.
     #[deserr(default)]

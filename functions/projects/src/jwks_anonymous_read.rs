@@ -1,5 +1,5 @@
 //! `GET /api/v1/projects-anonymous-users/{project_id}/.well-known/jwks.json`: redirects to the keys
-//! of anonymous users' tokens. The path is derived from the issuer of these tokens.
+//! of anonymous users' tokens. The path is derived from the tokens' issuer.
 
 use api::http::Route;
 use api::product::Input;

@@ -1,6 +1,6 @@
-//! Operations on projects. They create, transfer and delete projects, and manage settings, API
-//! keys, the audit log and figures. Other operations return the public keys and metadata of the
-//! token issuer, and the origins of passkeys.
+//! Operations that create, transfer and delete projects, and manage their settings and API keys.
+//! Other operations return a project's audit log and figures, the public keys and metadata of its
+//! token issuer, and the origins of its passkeys.
 
 pub mod api_key_create;
 pub mod api_key_list;
@@ -45,7 +45,7 @@ pub mod sign_up_rules_test;
 
 use api::http::Register;
 
-/// The operations of this area.
+/// Registers every operation of this crate.
 pub fn operations(register: &mut impl Register) {
     register.operation(current_read::ROUTE, current_read::handle);
     register.operation(internal_list::ROUTE, internal_list::handle);

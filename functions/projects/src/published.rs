@@ -1,5 +1,5 @@
-//! Code that the public documents of a project share. These documents exist as long as the project
-//! exists, and can be cached for an hour.
+//! Code shared by the public documents of a project, which exist as long as the project and can be
+//! cached for an hour.
 
 use errors::{Error, KnownError};
 use flows::App;

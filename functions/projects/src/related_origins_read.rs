@@ -1,8 +1,7 @@
 //! `GET /api/v1/projects/{project_id}/.well-known/webauthn`: returns the origins where the
-//! project's passkeys may be used. The origins on the domain of their relying party are not
-//! included.
+//! project's passkeys may be used. Origins on a relying party's own domain are not included.
 //!
-//! Browsers fetch this file from the relying party's domain (WebAuthn Level 3 §5.11). An app
+//! Browsers fetch such a file from the relying party's domain (WebAuthn Level 3 §5.11). An app
 //! therefore serves a copy on that domain, or forwards the requests to this operation.
 
 use api::http::TableAction::GetItem;

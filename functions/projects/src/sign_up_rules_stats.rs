@@ -30,7 +30,7 @@ pub struct RuleStats {
     analytics_hours: i64,
     /// The number of matches of all rules in the last 48 hours.
     total_triggers: u64,
-    /// The number in `total_triggers`, divided by the rule's action at the time of the match.
+    /// The number in `total_triggers`, split by the rule's action at the time of the match.
     triggers_by_action: ByAction,
 }
 

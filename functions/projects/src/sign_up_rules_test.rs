@@ -27,14 +27,14 @@ pub struct ImaginedSignUp {
     /// The email address. `null` for a sign-up without an email address.
     email: Option<Email>,
     auth_method: Method,
-    /// The provider's id for an `oauth` sign-up, and `null` for any other sign-up. For an invalid
-    /// id, conditions see an empty text.
+    /// The provider's id for an `oauth` sign-up, and `null` for any other sign-up. If the id is
+    /// invalid, conditions see an empty text.
     oauth_provider: Option<String>,
     /// ISO 3166-1 alpha-2. `null` if the country is unknown.
     #[schema(value_type = Option<String>, example = "DE")]
     country_code: Option<CountryCode>,
-    /// The result of the bot challenge, which is repeated in the response. Conditions do not see
-    /// this result.
+    /// The result of the bot challenge, which conditions do not see. It is repeated in the
+    /// response.
     #[deserr(default)]
     turnstile_result: ChallengeResult,
     /// The risk scores that a server would set. Default: 0.
@@ -42,7 +42,7 @@ pub struct ImaginedSignUp {
     risk_scores: SignUpRisk,
 }
 
-/// The way in which the user would sign up.
+/// How the user would sign up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserr, ToSchema)]
 #[deserr(rename_all = lowercase)]
 #[schema(rename_all = "lowercase")]

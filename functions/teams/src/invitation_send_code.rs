@@ -77,7 +77,7 @@ pub async fn handle(
 }
 
 /// Writes the invitation. If the team has no room for the invitation, expired invitations are
-/// removed from the count. This happens only here.
+/// removed from the count, which happens only here.
 async fn send(app: &App, project: &ProjectId, team: TeamId, writes: Vec<Write>) -> Result<(), Error> {
     let is_full = |error: &store::Error| matches!(error, store::Error::Conflict(conflict) if conflict.is_of(Label::Count));
     let full = || Error::from(KnownError::TooManyInvitations { max: Quota::Invitations.max() });

@@ -38,7 +38,7 @@ pub mod team_update;
 
 use api::http::Register;
 
-/// The operations of this area.
+/// Registers every operation of this crate.
 pub fn operations(register: &mut impl Register) {
     register.operation(team_list::ROUTE, team_list::handle);
     register.operation(team_create::ROUTE, team_create::handle);

@@ -1,5 +1,5 @@
-//! `PATCH /api/v1/team-permission-definitions/{permission_id}`: updates a team permission. Its
-//! grants stay.
+//! `PATCH /api/v1/team-permission-definitions/{permission_id}`: updates a team permission. The
+//! permission's grants are kept.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};

@@ -40,9 +40,9 @@ pub struct TeamPermissionsQuery {
     permission_id: Option<PermissionId>,
     /// Whether to include contained permissions. Default: `false`.
     recursive: Flag,
-    /// The number of members per page, from 1 to 10,000. For a user, it is the number of teams per
-    /// page. Default: 10,000. A page also ends after 1,000 members or teams, when it reaches 1 MB,
-    /// or when its teams reach 2 MB.
+    /// The number of members or, for a user, of teams per page, from 1 to 10,000. Default: 10,000.
+    /// A page also ends after 1,000 members or teams, when it reaches 1 MB, or when its teams reach
+    /// 2 MB.
     limit: Option<Limit<10_000, 10_000>>,
     /// The `next_cursor` of the previous page.
     cursor: Option<String>,
@@ -93,8 +93,8 @@ pub async fn handle(
 }
 
 /// The permissions of as many members as fit on a page. If there are more members, also returns the
-/// position of the last of these members. If there are more members to read, `next` is the position
-/// of the last member that was read.
+/// position of the last member on the page. `next` is the position of the last member that was
+/// read, if there are more members to read.
 fn fit<P: Copy>(
     members: impl Iterator<Item = (P, MemberRow)>,
     next: Option<P>,

@@ -1,5 +1,5 @@
 //! `PATCH /api/v1/project-permission-definitions/{permission_id}`: updates a project permission.
-//! Its grants stay.
+//! The permission's grants are kept.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};

@@ -1,8 +1,8 @@
 //! `GET /api/v1/projects/{project_id}/teams/{team_id}/images/{digest}`: returns an uploaded picture
 //! of a team or of a team member.
 //!
-//! No credentials are needed. Only callers who could read the team or the member know the URL. The
-//! same applies to pictures of users.
+//! No credentials are needed, because only callers who could read the team or the member know the
+//! URL. Pictures of users are protected in the same way.
 
 use api::http::Route;
 use api::http::TableAction::GetItem;

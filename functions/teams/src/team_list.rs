@@ -1,5 +1,5 @@
-//! `GET /api/v1/teams`: lists a user's teams page by page. By default, the order is the order in
-//! which the user joined them. Servers can also list all teams, sorted by creation time.
+//! `GET /api/v1/teams`: lists a user's teams page by page. By default, the teams are in the order
+//! in which the user joined them. Servers can also list all teams, sorted by creation time.
 
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};
@@ -39,9 +39,9 @@ pub struct TeamsQuery {
     order_by: Option<TeamOrder>,
     /// Whether to list the newest teams first. Default: `false`.
     desc: Flag,
-    /// Selects teams whose name contains this text, and the team with this id. Upper and lower case
-    /// are not distinguished. A page of search results may contain fewer than `limit` teams even if
-    /// more pages follow.
+    /// Selects teams whose name contains this text, and the team with this id. The search ignores
+    /// case. A page of search results may contain fewer than `limit` teams even if more pages
+    /// follow.
     query: Option<String>,
 }
 

@@ -49,7 +49,7 @@ pub struct CreateContactChannel {
     /// Whether the channel becomes the primary channel. The previous primary channel becomes an
     /// ordinary channel.
     is_primary: Option<bool>,
-    /// Whether the address is verified. Only servers can set it.
+    /// Whether the address is verified, which only servers can set.
     is_verified: Option<bool>,
 }
 

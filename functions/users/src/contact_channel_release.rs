@@ -53,9 +53,9 @@ pub async fn handle(State(app): State<App>, caller: Caller, Input { query, .. }:
             return Err(gone.clone().into());
         }
         let mut writes = vec![link::redeem::<Release>(&query.code)];
-        // If all of the user's addresses were unverified, only one of them would be notified. This
-        // would usually be the address that is removed. The notice omits the place, because the
-        // account's creator must not learn where the link was followed.
+        // If all of the user's addresses were unverified, the notice would go to only one of them,
+        // usually to the address that is removed. The notice omits the place, because the account's
+        // creator must not learn where the link was followed.
         if user.channels.iter().any(|channel| channel.is_verified) {
             writes.extend(notice::about_change(&app, &project.project, None, &before, user)?);
         }

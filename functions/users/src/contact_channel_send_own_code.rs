@@ -1,5 +1,5 @@
 //! `POST /api/v1/contact-channels/send-verification-code`: emails the signed-in user a code that
-//! verifies the user's primary email address. This operation is for SDKs that know the address but
+//! verifies the user's primary email address. The operation is for SDKs that know the address but
 //! not the id of its channel.
 
 use api::http::TableAction::{BatchGetItem, PutItem, UpdateItem};

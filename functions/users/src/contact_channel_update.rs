@@ -44,7 +44,7 @@ guarded_body! {
         /// With `true`, the channel becomes the primary channel. With `false`, the channel becomes
         /// or stays an ordinary channel.
         is_primary: Option<bool>,
-        /// Whether the address is verified. Only servers can set it.
+        /// Whether the address is verified, which only servers can set.
         is_verified: Option<bool>,
     }
 }
@@ -61,8 +61,8 @@ pub async fn handle(
     let row = read(&access, user_id).await?.ok_or_else(|| missing.clone())?;
     // Replacing an unverified sign-in address is limited like a sign-up, and requires a bot
     // challenge. If the old address was the user's only address, the response reveals whether the
-    // new address has an account. The user can also sign in with the new address immediately. From
-    // then on, anyone can have password resets emailed to the new address.
+    // new address has an account. The user can also sign in with the new address immediately, and
+    // anyone can then have password resets emailed to it.
     let channel = row.user.channel(id).ok_or(KnownError::ContactChannelNotFound)?;
     let is_new = body.value.as_ref().is_some_and(|value| value.0 != channel.value) && channel.signs_in() && !channel.is_verified;
     if is_new {

@@ -1,10 +1,10 @@
 //! `POST /api/v1/contact-channels/verify`: redeems the code of a verification email. The
-//! verification does not sign any user in. The verification also does not give the account a new
-//! owner, which would remove the password and end all sessions. People often open the email in a
-//! browser that does not have the session of their sign-up. They then appear to be strangers. For
-//! the same reason, a verification without a session of the account does not count as the first
-//! proof of the address. The next proof counts. A recipient who did not create the account can
-//! release the address with another link in the email.
+//! verification neither signs a user in nor gives the account a new owner, which would remove the
+//! password and end all sessions. People often open the email in a browser without the session of
+//! their sign-up, and then appear to be strangers. For the same reason, a verification without a
+//! session of the account does not count as the first proof of the address, but the next proof
+//! does. A recipient who did not create the account can release the address with another link in
+//! the email.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Admission, Json, Route};

@@ -27,7 +27,7 @@ pub mod user_update;
 
 use api::http::Register;
 
-/// The operations of this area.
+/// Registers every operation of this crate.
 pub fn operations(register: &mut impl Register) {
     register.operation(me_read::ROUTE, me_read::handle);
     register.operation(me_update::ROUTE, me_update::handle);

@@ -1,5 +1,5 @@
 //! `POST /api/v1/internal/onboarding/preview-affected-users`: lists the users whom a change of the
-//! onboarding settings would restrict. Nothing is changed.
+//! onboarding settings would restrict, without making the change.
 //!
 //! A request examines only a limited number of users. If there are more users, the response
 //! contains a cursor. The counts of all pages add up to the number of affected users.

@@ -1,5 +1,5 @@
 //! `GET /api/v1/projects/{project_id}/users/{user_id}/images/{digest}`: returns a picture that a
-//! user has uploaded, for `<img>`.
+//! user has uploaded, for use in `<img>`.
 //!
 //! No credentials are needed, because only callers who could read the user know the URL. The URL
 //! contains the digest of the image, so the response can be cached. A new picture gets a new URL,

@@ -58,9 +58,9 @@ pub struct ListQuery {
     /// Selects users with a primary or sign-in email address that begins with this text. Also
     /// selects users with this id, and users whose display name has this text at the beginning of
     /// one of its first three words. Case and accents are ignored. The text may contain several
-    /// words in any order. The users are sorted by these addresses and words. Until the index
-    /// contains all users, they are sorted by sign-up time. The parameter cannot be combined with
-    /// `query`, `order_by`, `desc` or `team_id`.
+    /// words in any order. The users are sorted by the matching addresses and words. Until the
+    /// index contains all users, they are sorted by sign-up time. The parameter cannot be combined
+    /// with `query`, `order_by`, `desc` or `team_id`.
     starts_with: Option<String>,
     /// Selects the members of this team.
     team_id: Option<TeamId>,
@@ -126,8 +126,8 @@ pub async fn handle(
             return Ok(Json(Page::new(items, cursors.next(page.next.as_ref())?)));
         }
         // Users are shown with their selected teams. Teams may have much metadata, so the page may
-        // have room for fewer users than were read. Reading only the users that fit shows where the
-        // next page begins.
+        // have room for fewer users than were read. Only the users that fit are then read again,
+        // which yields the cursor of the next page.
         listing.limit = count;
     }
 }

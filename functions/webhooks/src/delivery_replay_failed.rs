@@ -1,6 +1,6 @@
-//! `POST /api/v1/internal/webhook-endpoints/{id}/replay-failed`: replays events since a given time.
-//! It replays events whose delivery failed after all attempts and that have not been replayed. A
-//! request replays about a thousand events, or fewer if the bodies are large.
+//! `POST /api/v1/internal/webhook-endpoints/{id}/replay-failed`: replays the events since a given
+//! time whose delivery failed after all attempts and that have not been replayed yet. A request
+//! replays about a thousand events, or fewer if the bodies are large.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Json, Route};

@@ -1,4 +1,4 @@
-//! `POST /api/v1/internal/webhook-endpoints`: creates an endpoint. Only this response contains the
+//! `POST /api/v1/internal/webhook-endpoints`: creates an endpoint. Only this operation returns the
 //! endpoint's secret.
 
 use api::http::TableAction::{BatchGetItem, PutItem, UpdateItem};

@@ -14,7 +14,7 @@ pub mod test_send;
 
 use api::http::Register;
 
-/// The operations of this area.
+/// Registers every operation of this crate.
 pub fn operations(register: &mut impl Register) {
     register.operation(endpoint_list::ROUTE, endpoint_list::handle);
     register.operation(endpoint_create::ROUTE, endpoint_create::handle);

@@ -24,10 +24,10 @@ pub const ROUTE: Route = Route::post("webhooks-secret-rotate", "/api/v1/internal
     .table(&[BatchGetItem, GetItem, UpdateItem])
     .errors(&[ErrorCode::WebhookEndpointNotFound]);
 
-/// The time for which events are also signed with the previous secret by default, in milliseconds.
-/// It is one day.
+/// How long events are also signed with the previous secret by default, in milliseconds (one day).
 const DEFAULT_OVERLAP: u64 = 86_400_000;
-/// The maximum time for which events are signed with both secrets, in milliseconds. It is two days.
+/// The maximum time for which events are also signed with the previous secret, in milliseconds (two
+/// days).
 const MAX_OVERLAP: u64 = 172_800_000;
 
 #[wire::optional]

@@ -24,8 +24,8 @@ pub const ROUTE: Route = Route::post("webhooks-test-send", "/api/v1/internal/sen
     .limit(Limit::WebhookTest)
     .table(&[BatchGetItem, GetItem, PutItem]);
 
-/// The time that the endpoint may take to respond. After this time, the function must still record
-/// the outcome, and end within ten seconds.
+/// The time that the endpoint may take to respond. The function must also record the outcome, and
+/// end within ten seconds.
 const BUDGET: Duration = Duration::from_secs(7);
 
 #[derive(Deserr, ToSchema)]

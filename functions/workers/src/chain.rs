@@ -1,6 +1,6 @@
 //! Adds the links of an audit trail's hash chain ([`model::trail::chain`]). Each step continues
-//! after the last link, no matter which worker added this link. It therefore also covers entries
-//! that earlier steps missed.
+//! after the last link, no matter which worker added it, so a step also covers entries that earlier
+//! steps missed.
 
 use std::collections::HashMap;
 
@@ -137,9 +137,9 @@ impl Links<'_> {
         Ok(())
     }
 
-    /// Reports a link to entries that should have been linked much earlier. These entries are still
-    /// linked, because the reason may only be that no worker ran. As long as the link exists, the
-    /// time in it shows the delay.
+    /// Reports a link to entries that should have been linked much earlier. The late entries are
+    /// still linked, because the reason may only be that no worker ran. As long as the link exists,
+    /// the time in it shows the delay.
     fn note_lateness(&mut self, link: &Link) {
         if self.is_late || !link.is_late(self.now) {
             return;

@@ -166,7 +166,7 @@ async fn prepare(app: &App, parties: &Parties, documents: &Documents, row: &Outb
         entry.source.text.clone_from(&template.text);
         entry.source.theme_id = template.theme.map_or(entry.source.theme_id, Theme::id);
     }
-    // Built-in emails use the project's theme. It had not been read when the emails were requested.
+    // Built-in emails use the project's theme, which was not read when the emails were requested.
     if entry.source.builtin.is_some() && entry.source.theme_id == Some(DEFAULT_THEME) {
         entry.source.theme_id = Some(owner.config.email.theme());
     }

@@ -1,8 +1,8 @@
 //! Counts users, teams and matches of sign-up rules from the entries of an audit trail.
 //!
 //! An entry is counted in the transaction of its link. Two steps run before the transaction,
-//! because they can be repeated safely. One step counts active users once a day. The other step
-//! records sign-ins in the items of the users once an hour.
+//! because they can be repeated safely: counting active users once a day, and recording sign-ins in
+//! the users' items once an hour.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -44,7 +44,7 @@ pub(crate) fn first_link(entries: &[FreshEntry], max: usize) -> (usize, Counters
     (entries.len().min(max), counters)
 }
 
-/// Counts each user in these entries once a day.
+/// Counts each user in the entries once a day.
 pub(crate) async fn count_active(app: &App, project: &ProjectId, entries: &[FreshEntry]) -> Result<(), store::Error> {
     let mut by_day: BTreeMap<Day, (Timestamp, BTreeSet<UserId>)> = BTreeMap::new();
     for entry in entries.iter().filter_map(|fresh| fresh.entry.as_ref()) {
@@ -63,9 +63,8 @@ pub(crate) async fn count_active(app: &App, project: &ProjectId, entries: &[Fres
     Ok(())
 }
 
-/// Records the last sign-in of each user as activity. Token refreshes record this activity when
-/// they happen. Sign-ins leave this record to the worker, because most of them do not write the
-/// user's item.
+/// Records the last sign-in of each user as activity. Token refreshes record activity themselves.
+/// Sign-ins leave this to the worker, because most sign-ins do not write the user's item.
 pub(crate) async fn note_sign_ins(app: &App, project: &ProjectId, entries: &[FreshEntry]) -> Result<(), store::Error> {
     let mut last: BTreeMap<UserId, Timestamp> = BTreeMap::new();
     for entry in entries.iter().filter_map(|fresh| fresh.entry.as_ref()).filter(|entry| entry.events.contains(&Event::SignIn)) {

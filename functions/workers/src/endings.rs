@@ -5,9 +5,10 @@
 //! A step may be interrupted, or run in parallel with another step or a request. Only the table
 //! shows which items are left to delete.
 //!
-//! A note contains the id of the deleted project. If a project with this id exists, for example
-//! because a backup was imported, the note is removed and nothing is deleted. The remaining data of
-//! the deleted project has the same keys, so this data now belongs to the existing project.
+//! The note of a pending deletion contains the id of the deleted project. If a project with this id
+//! exists again, for example because a backup was imported, the note is removed and nothing is
+//! deleted. The remaining data of the deleted project has the same keys and therefore belongs to
+//! the existing project.
 
 use std::time::Duration;
 
@@ -20,13 +21,13 @@ use store::user::account::Outcome;
 use tokio::time::Instant;
 
 /// The time that a client has to repeat the request that deletes a team or user, before a worker
-/// continues the deletion. For projects, there is no such time, because requests only begin their
-/// deletion.
+/// continues the deletion. Deletions of projects are continued immediately, because requests only
+/// begin them.
 const REPEAT_TIMEOUT: SignedDuration = SignedDuration::from_secs(30);
 /// The time that is reserved for the writes at the end of a step.
 pub const MARGIN: Duration = Duration::from_secs(15);
 
-/// The minimum time for a deletion. This time is enough to find out that nothing is left.
+/// The minimum time for a deletion, which is enough to find out that nothing is left.
 const MIN_SHARE: Duration = Duration::from_secs(10);
 
 /// Continues the pending deletions one after another, until `end`. Skips deletions that a client
@@ -34,9 +35,8 @@ const MIN_SHARE: Duration = Duration::from_secs(10);
 /// deletions.
 ///
 /// The time is divided equally among the remaining deletions, but each deletion gets at least
-/// `MIN_SHARE`. Every minute begins with a different deletion. No deletion therefore has to wait
-/// until another deletion ends, even if the other deletion takes days or stops the worker each
-/// time.
+/// `MIN_SHARE`. Every minute, the worker begins with a different deletion, so that no deletion has
+/// to wait for another deletion that takes days or stops the worker each time.
 pub async fn step(app: &App, end: Instant) -> Result<usize, store::Error> {
     let now = app.clock.now();
     let mut endings = app.store.endings().await?;
@@ -53,7 +53,7 @@ pub async fn step(app: &App, end: Instant) -> Result<usize, store::Error> {
         let share = (left / u32::try_from(count - number).unwrap_or(u32::MAX)).max(MIN_SHARE).min(left);
         match complete(app, ending, Instant::now() + share).await {
             Ok(is_done) => done += usize::from(is_done),
-            // The next step continues this deletion. Others are not affected.
+            // The next step continues the deletion. Other deletions are not affected.
             Err(error) => tracing::warn!(%error, ?ending, "a deletion could not be completed"),
         }
     }
@@ -71,8 +71,8 @@ async fn complete(app: &App, ending: &PendingDeletion, end: Instant) -> Result<b
 }
 
 /// Continues a deletion. Returns whether the deletion is complete. The deletion is complete when
-/// nothing is left to delete. For a project, late writes must also be impossible, or the project
-/// must exist again.
+/// nothing is left to delete. The deletion of a project is complete only once late writes are
+/// impossible as well, or if the project exists again.
 async fn work(app: &App, ending: &PendingDeletion, end: Instant) -> Result<bool, store::Error> {
     let (store, project, now) = (&app.store, &ending.project, app.clock.now());
     match ending.what {

@@ -1,9 +1,9 @@
 //! Points at which a test kills the process, to find out what a crash leaves behind.
 //!
 //! With `GATELET_STOP_AT=claimed:17`, the worker that reaches the point `claimed` with the 17th
-//! item prints a line to standard error and waits. The test then sends SIGKILL. At this point, an
-//! item is an email. At other points, an item can be a delivery or an entry of the trail, for
-//! example. Release builds do not contain this code.
+//! item prints a line to standard error and waits. The test then sends SIGKILL. At the point
+//! `claimed`, an item is an email. At other points, an item is, for example, a delivery or an entry
+//! of the trail. Release builds do not contain this code.
 
 #[cfg(debug_assertions)]
 pub(crate) fn reached(place: &str, mails: usize) {

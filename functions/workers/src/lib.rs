@@ -4,7 +4,7 @@
 //! the gateway, a task starts them. Steps may run in parallel or twice, because their writes are
 //! conditional. A step may also not run at all, because the next step finds the same work. Separate
 //! functions handle webhooks, SES reports, deletions that take longer than their requests, and
-//! audit trails. For audit trails, they add the hash chains and count figures.
+//! audit trails with their hash chains and figures.
 
 mod broadcast;
 mod chain;

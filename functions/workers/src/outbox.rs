@@ -1,6 +1,6 @@
 //! The outbox worker, which works in steps. A step first starts to render due entries, which then
-//! enter the queues of their projects. Then the step starts to serve each queue within the
-//! project's quota.
+//! enter the queues of their projects. It then starts to serve each queue within the project's
+//! quota.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -27,8 +27,8 @@ use crate::turns::Turns;
 /// projects. The numbers are small, because urgent emails have to wait for the next step.
 const PREPARED: i32 = 50;
 const SENT: i32 = 200;
-/// The maximum time for which a step waits for the entries of projects that are not slow. At its
-/// end, the step waits for all tasks, also for at most this time.
+/// The maximum time for which a step waits for the entries of projects that are not slow. At the
+/// end, a step waits for all tasks, for at most the same time.
 const STEP: Duration = Duration::from_secs(1);
 /// While this many queues are being served or are waiting, no other queues are read.
 const QUEUES: usize = 256;
@@ -68,7 +68,7 @@ impl<'a> Outbox<'a> {
         Self { app, mailer, until, turns, tasks: Vec::new(), working, searched: SearchProgress::default(), moved: 0 }
     }
 
-    /// Processes due work within the limits above. Returns the number of entries that were
+    /// Processes due work within the limits of this module. Returns the number of entries that were
     /// advanced, including the entries that broadcasts created. A sent email counts once for each
     /// address. Zero means that nothing is due, that no due work could be done, or that tasks are
     /// still running.

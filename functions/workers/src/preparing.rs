@@ -1,5 +1,4 @@
-//! Prepares the due entries of one project. The entries are rendered and put in the project's
-//! queues.
+//! Prepares the due entries of one project: renders them and puts them in the project's queues.
 
 use flows::App;
 use flows::email::gate;
@@ -67,8 +66,8 @@ pub(crate) async fn prepare(
     Ok(done)
 }
 
-/// Advances each due entry as far as possible. It is rendered, and is then queued or left
-/// scheduled. An entry whose worker stopped while sending is marked as failed.
+/// Advances each due entry as far as possible: renders it, and then queues it or leaves it
+/// scheduled. Marks an entry as failed if its worker stopped while sending it.
 async fn advance(app: &App, parties: &Parties, rows: Vec<OutboxRow>) -> usize {
     let now = app.clock.now();
     let (mut to_render, mut to_move) = (Vec::new(), Vec::new());

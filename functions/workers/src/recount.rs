@@ -1,7 +1,7 @@
-//! Counts the users and teams of a project one by one. The worker does this if the project is older
-//! than its counters, if its totals are wrong, or if its lists of users are incomplete. A recount
-//! also adds missing users to the list by last activity, and the words of each user to the index of
-//! the beginnings of words.
+//! Counts the users and teams of a project one by one. The worker recounts a project that is older
+//! than its counters, or whose totals are wrong or lists of users incomplete. A recount also adds
+//! missing users to the list by last activity, and the words of each user to the index of the
+//! beginnings of words.
 
 use std::collections::BTreeSet;
 
@@ -15,14 +15,14 @@ use wire::id::{ProjectId, UserId};
 
 use crate::chain;
 
-/// The maximum number of users that the worker counts without being told to. It does so in a
-/// project whose users were never counted or whose lists are incomplete.
+/// The maximum number of users that the worker counts on its own initiative, in a project whose
+/// users were never counted or whose lists are incomplete.
 pub const MAX_USERS: usize = 2000;
 /// The number of times that changed accounts are read again before a recount gives up.
 const MAX_ATTEMPTS: u32 = 10;
 /// The number of audit trail entries that are read at once.
 const READ: usize = 500;
-/// Changes that began less than this time before the list of users was read may be missing from the
+/// Changes that began within this time before the list of users was read may be missing from the
 /// list. The time is longer than the longest request plus the clock skew between two instances.
 const BEFORE: SignedDuration = SignedDuration::from_mins(2);
 

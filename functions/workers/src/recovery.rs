@@ -2,9 +2,9 @@
 //!
 //! In other deployments, a worker counts as dead when its lease ends, and the outcome of an email
 //! that was being sent is unknown. A gateway is the only user of its data and can look into its
-//! inbox. Emails in the inbox were sent. All other emails were not sent. A project's mail server
-//! cannot be asked whether it accepted an email. The outcome therefore stays unknown, and the email
-//! is not sent again.
+//! inbox. Emails in the inbox were sent, and all other emails were not. A project's mail server
+//! cannot be asked whether it accepted an email, so the outcome stays unknown, and the email is not
+//! sent again.
 
 use flows::App;
 use jiff::SignedDuration;
@@ -24,9 +24,8 @@ const CHUNK: usize = 50;
 const CLOCK_SKEW: SignedDuration = SignedDuration::from_hours(1);
 
 /// Resolves all entries that a worker was rendering or sending, and returns the number of these
-/// entries. `arrived` tells whether the email of an attempt has arrived. If the result is `None`,
-/// the entry waits until its lease ends. This function must be called before the process sends any
-/// email.
+/// entries. `arrived` returns whether the email of an attempt has arrived, or `None` if the entry
+/// has to wait until its lease ends. Call this function before the process sends any email.
 pub async fn recover(app: &App, arrived: &(dyn Fn(EmailId, Millis) -> Option<bool> + Sync)) -> Result<usize, store::Error> {
     let until = after(app.clock.now(), SENDING_LEASE + CLOCK_SKEW);
     let waiting = app.store.waiting_entries(until).await?;

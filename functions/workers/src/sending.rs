@@ -57,8 +57,8 @@ pub(crate) async fn moved(app: &App, moves: Vec<OutboxMove>) -> Result<usize, st
 /// most [`CONNECTIONS`] emails of the queue at the same time. After [`SHARE`], the remaining emails
 /// stay queued. The remaining emails also stay queued if the mail service stops accepting emails.
 /// The turn then ends after [`COOLDOWN`]. Refused emails are not counted, and their tokens are
-/// returned. From then on, a turn begins with a single email. The turn continues only if the mail
-/// service accepts this email ([`Mailer::is_refused`]).
+/// returned. The next turns begin with a single email, and continue only if the mail service
+/// accepts it ([`Mailer::is_refused`]).
 pub(crate) async fn serve(app: &App, mailer: &dyn Mailer, turns: &Turns, queue: &Queue, until: Timestamp) -> Result<usize, store::Error> {
     let Queue { project, entries, .. } = queue;
     let (projects, _) = app.store.parties([project.clone()].into(), [].into()).await?;
@@ -201,9 +201,9 @@ async fn send(sending: &SendingRun<'_>, row: OutboxRow, opened: OpenedEmail) -> 
     Some(OutboxMove::new(row, next))
 }
 
-/// Writes the outcomes of emails. The emails may already have been sent, so this write is retried
-/// more often than other writes. If a report from the mail provider arrived first, the entry
-/// already has its outcome.
+/// Writes the outcomes of emails. The emails may already have been sent, so the write of an outcome
+/// is retried more often than other writes. If a report from the mail provider arrived first, the
+/// entry already has its outcome.
 async fn settle(app: &App, moves: Vec<OutboxMove>) {
     let count = moves.len();
     for left in (0..=MAX_SETTLE_RETRIES).rev() {

@@ -44,7 +44,7 @@ impl<'a> Tokens<'a> {
         self.left
     }
 
-    /// Spends tokens on the first of these emails, as far as they may be sent now, and returns the
+    /// Spends tokens on the first emails in `claims`, as many as may be sent now, and returns the
     /// emails for which it has spent tokens. An email to several addresses costs more tokens. If
     /// the bucket does not contain enough tokens, the project owes the missing tokens.
     pub(crate) async fn spend(&mut self, mut claims: Vec<OutboxMove>) -> Result<Vec<OutboxMove>, store::Error> {
@@ -67,10 +67,9 @@ impl<'a> Tokens<'a> {
         Ok(claims)
     }
 
-    /// Returns the tokens of emails that were not sent. For example, an email is not sent if it had
-    /// expired, was edited, or was claimed by another worker in the meantime. Other reasons are
-    /// that the time was up, or that the email's task failed. `sent` counts an email once for each
-    /// of its addresses.
+    /// Returns the tokens of emails that were not sent. An email is not sent if it has expired, was
+    /// edited or claimed by another worker in the meantime, if time was up, or if the email's task
+    /// failed. `sent` counts an email once for each of its addresses.
     pub(crate) async fn give_back(self, sent: usize) -> Result<(), store::Error> {
         let left = small(self.taken.saturating_sub(sent));
         if left > 0 && self.app.settings.mails_per_hour.is_some() {

@@ -1,8 +1,8 @@
 //! Adds the entries of a project's audit trail to its hash chain after they have been written, and
 //! counts them in the project's figures.
 //!
-//! When there are new entries, a step is started. On AWS, the table's stream starts it, and in the
-//! gateway, a task starts it. If there are no new entries, no step runs.
+//! New entries start a step, on AWS through the table's stream and in the gateway through a task.
+//! Without new entries, no step runs.
 
 use std::collections::BTreeMap;
 
@@ -19,21 +19,22 @@ use wire::id::ProjectId;
 use crate::fail_point::reached;
 use crate::{chain, recount};
 
-/// The number of carried entries in a batch that are added at the same time.
+/// The number of entries that are copied from the sessions and codes in a batch at the same time.
 const SIDE_BY_SIDE: usize = 16;
-/// Carried entries that are older than this time cannot come from the stream, which keeps changes
-/// for a day.
+/// Entries in sessions and codes that are older than this time cannot come from the stream, which
+/// keeps changes for a day.
 const MAX_DELAY: SignedDuration = SignedDuration::from_hours(25);
-/// The time for which a batch is retried if one of its projects cannot be linked. Meanwhile, the
-/// other projects wait.
+/// The time for which a batch is retried if the entries of one of its projects cannot be linked.
+/// Meanwhile, the other projects wait.
 const MAX_RETRIES: SignedDuration = SignedDuration::from_hours(1);
 
-/// Adds the entries that sessions and codes in a stream event carry to their trails, and links the
+/// Copies the entries in the sessions and codes of a stream event to their trails, and links the
 /// new entries of all projects in the event. Returns the number of linked entries.
 ///
 /// If this function fails, the stream delivers the batch again. An entry that cannot be added
-/// always fails the batch. A project that cannot be linked fails the batch only while the batch is
-/// young. After this time, its entries are linked together with the project's next entries.
+/// always fails the batch. A project whose entries cannot be linked fails the batch only for an
+/// hour (`MAX_RETRIES`). Afterwards, the entries are linked together with the project's next
+/// entries.
 pub async fn process(app: &App, event: &Value) -> Result<usize, store::Error> {
     let records = records(event);
     let began_at = records.first().map_or(Timestamp::MAX, |record| record.at);
@@ -47,18 +48,18 @@ pub async fn process(app: &App, event: &Value) -> Result<usize, store::Error> {
     failed.filter(|_| is_young).map_or(Ok(linked), Err)
 }
 
-/// Adds and links only the entries that the items in an event carry ([`process`]). A gateway that
-/// shares its table with functions calls this function. The requests of the gateway write their
-/// entries directly. Fails only if an entry cannot be added, because a project that cannot be
-/// linked must not delay the webhooks of other projects.
+/// Like [`process`], but links only the entries that it copies from sessions and codes. A gateway
+/// that shares its table with functions calls this function, because the gateway's own requests
+/// write their entries directly. Fails only if an entry cannot be copied, because a project whose
+/// entries cannot be linked must not delay the webhooks of other projects.
 pub async fn process_carried(app: &App, event: &Value) -> Result<(), store::Error> {
     let since = add_carried(app, records(event)).await?;
     link_all(app, since).await;
     Ok(())
 }
 
-/// Links the new entries of these projects, each from the given time on ([`link_since`]). Returns
-/// the number of linked entries and the last error. All errors are logged.
+/// Links the new entries of the projects in `since`, from the given time on ([`link_since`]).
+/// Returns the number of linked entries and the last error. All errors are logged.
 async fn link_all(app: &App, since: BTreeMap<ProjectId, Option<Timestamp>>) -> (usize, Option<store::Error>) {
     let (mut linked, mut failed) = (0, None);
     for (project, since) in since {
@@ -73,8 +74,8 @@ async fn link_all(app: &App, since: BTreeMap<ProjectId, Option<Timestamp>>) -> (
     (linked, failed)
 }
 
-/// Adds the entries that changes carry to the trails of projects that still exist, and returns the
-/// time of each project's first entry.
+/// Copies the entries in changed sessions and codes to the trails of projects that still exist, and
+/// returns the time of each project's first entry.
 async fn add_carried(app: &App, records: Vec<Record>) -> Result<BTreeMap<ProjectId, Option<Timestamp>>, store::Error> {
     let read = |record: Record| {
         let key = record.key.clone();
@@ -113,7 +114,7 @@ pub async fn link(app: &App, project: &ProjectId) -> Result<usize, store::Error>
 }
 
 /// Like [`link`]. If `since` is set, entries from that time on are linked even if later entries
-/// already have links. The reason is that these entries were added late.
+/// already have links, because the earlier entries were added late.
 async fn link_since(app: &App, project: &ProjectId, since: Option<Timestamp>) -> Result<usize, store::Error> {
     let linked = chain::link(app, project, since).await?;
     let totals = if linked > 0 { Some(app.store.totals(project).await?) } else { None };
@@ -123,8 +124,8 @@ async fn link_since(app: &App, project: &ProjectId, since: Option<Timestamp>) ->
         let is_large = totals.counted_at.is_some() && totals.users() > recount::MAX_USERS;
         let counted = if is_large { Ok(None) } else { recount::totals(app, project, recount::MAX_USERS).await };
         match counted {
-            // A failed count must not keep entries from being linked. The next link tries again to
-            // count them.
+            // A failed count must not keep entries from being linked. The next link counts the
+            // users again.
             Err(error) => tracing::warn!(%error, %project, "the users of a project were not counted"),
             Ok(None) => tracing::warn!(%project, "a project has too many users to be counted here: run `gateway metrics recount`"),
             Ok(Some(_)) => {}

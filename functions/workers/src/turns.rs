@@ -12,9 +12,8 @@ pub(crate) const CHUNK: usize = 50;
 const OWN: usize = 16;
 /// The maximum number of entries being prepared at the same time, and therefore in memory.
 const PREPARED: usize = 100;
-/// The maximum number of slow projects that are served at the same time. Their entries are being
-/// prepared, or their emails are being sent through the deployment's sender. Slow projects wait for
-/// the same renderer.
+/// The maximum number of slow projects whose entries are prepared, or whose emails are sent through
+/// the deployment's sender, at the same time. Slow projects wait for the same renderer.
 const SLOW: usize = 4;
 /// After this time, a task does not start another chunk, so that other tasks get a turn.
 pub(crate) const SHARE: Duration = Duration::from_secs(1);
@@ -22,8 +21,8 @@ pub(crate) const SHARE: Duration = Duration::from_secs(1);
 pub(crate) const COOLDOWN: Duration = Duration::from_secs(1);
 
 /// Gives projects and queues turns to prepare entries or to send emails. Emails through the
-/// deployment's sender do not wait for the mail servers of projects, which may be slow. They wait
-/// for slow templates only if their project is slow.
+/// deployment's sender do not wait for the mail servers of projects, which may be slow. Such emails
+/// wait for slow templates only if their project is slow.
 pub(crate) struct Turns {
     /// One permit for each entry.
     prepare: Semaphore,
@@ -38,13 +37,13 @@ impl Turns {
         Self { prepare, slow, deployments, own }
     }
 
-    /// A project's turn to prepare this many entries. `None` after [`Self::end`].
+    /// Waits for a project's turn to prepare `entries` entries. `None` after [`Self::end`].
     pub(crate) async fn to_prepare(&self, entries: usize, is_slow: bool) -> Option<SemaphorePermit<'_>> {
         let (turns, count) = if is_slow { (&self.slow, 1) } else { (&self.prepare, entries.clamp(1, CHUNK)) };
         turns.acquire_many(u32::try_from(count).unwrap_or(1)).await.ok()
     }
 
-    /// From now on, tasks get no more turns and start no more chunks. Chunks that have already
+    /// Gives no more turns to tasks, which then start no more chunks. Chunks that have already
     /// started are still prepared, or are still claimed and sent.
     pub(crate) fn end(&self) {
         for turns in [&self.prepare, &self.slow, &self.deployments, &self.own] {

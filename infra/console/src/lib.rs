@@ -1,14 +1,14 @@
 //! The front end of the console, which shows and changes a project in a browser.
 //!
-//! `web/` contains ES modules and a stylesheet, which are served without a build step. Modules that
-//! do not belong to a page (API client, router, formatting, comparison of values) are in
-//! `web/core`, components in `web/components`, pages and their tabs in `web/views`, and all texts
-//! in `web/texts.js` and `web/texts-*.js`. The modules import each other by relative URLs, so all
-//! of them are served below the same path, which contains a version.
+//! `web/` contains ES modules and a stylesheet, which are served without a build step. `web/core`
+//! contains modules that do not belong to a page, such as the API client and the router.
+//! `web/components` contains parts that pages share, and `web/views` the pages and their tabs. All
+//! texts are in `web/texts.js` and `web/texts-*.js`. The modules import each other by relative
+//! URLs, so all of them are served below the same path, which contains a version.
 //!
 //! All data is read and changed through the API. The gateway adds the frame of the page and, for
-//! callers with the page key, the keys of its first project. A deployment serves the same files
-//! with the frame in `page.html`; see [`serve`].
+//! callers with the page key, the keys of the gateway's first project. A deployment serves the same
+//! files with the frame in `page.html`; see [`serve`].
 
 pub mod serve;
 
@@ -104,8 +104,8 @@ const FILES: &[(&str, &str)] = files![
     "views/webhooks.js",
 ];
 
-/// The files that the page of a deployment loads in addition to `web/`. The gateway's pages load
-/// separate copies.
+/// The files that the page of a deployment loads in addition to `web/`. The gateway's own pages
+/// load separate copies of them.
 const FRAME: &[(&str, &str)] = &[
     ("icon.svg", ICON),
     ("page.js", include_str!("../../pages/page.js")),

@@ -44,7 +44,7 @@ pub struct Preview {
 /// has an opaque origin. Without a separate response, the frame would inherit the console's policy,
 /// which forbids the styles of emails.
 pub async fn preview(headers: HeaderMap, Form(Preview { html }): Form<Preview>) -> Response {
-    // No other site may show its content at this site's address.
+    // Other sites must not be able to show their own content at this address.
     if headers.get("sec-fetch-site").is_none_or(|site| site != "same-origin") {
         return StatusCode::FORBIDDEN.into_response();
     }

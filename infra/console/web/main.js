@@ -12,7 +12,8 @@ import { texts as t } from "./texts.js";
 
 // Runs before the first `await`, so that the token is kept even if the user leaves immediately.
 takeToken(location, history, storage("localStorage"));
-// A password reset: the code, and whether the new password has been set. In memory only.
+// A password reset: the code, and whether the new password has been set. The code is kept only in
+// memory.
 const reset = { code: takeResetCode(location, history), isDone: false };
 // The page starts with a policy that sends no referrer, because the URL may contain a code. The
 // code has now been removed, and the preview form needs a referrer: without one, its origin would

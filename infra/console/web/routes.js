@@ -3,7 +3,7 @@
 
 export const routes = [
   { path: "", name: "home", load: () => import("./views/home.js") },
-  // Deployments redirect `/console` here.
+  // Deployments redirect `/console` to this page.
   { path: "/home", name: "home", load: () => import("./views/home.js") },
   { path: "/sign-in", name: "sign-in", isPublic: true, load: () => import("./views/sign-in.js") },
   { path: "/forgot-password", name: "forgot", isPublic: true, load: () => import("./views/forgot-password.js") },

@@ -4,7 +4,7 @@ import { count } from "./core/format.js";
 
 export const audit = {
   title: "Audit log",
-  lead: "Who did what, newest first. Entries cannot be changed.",
+  lead: "Every sign-in and change, newest first. Entries cannot be changed.",
   what: "What",
   who: "Who",
   target: "Target",

@@ -11,7 +11,7 @@ export const scopes = {
 
 export const grants = {
   title: "Apps with access",
-  lead: "Third-party apps that this user has allowed to sign them in. Your own apps need no permission, so they are not listed.",
+  lead: "Third-party apps to which this user has given access. Your own apps need no permission, so they are not listed.",
   app: "App",
   may: "May see",
   stays: "stays signed in",
@@ -23,5 +23,5 @@ export const grants = {
   end: "End access",
   endText: (user, app) => ["This ends the sessions of ", user, " in ", app, ". The app asks for access again when the user next signs in."],
   endDeletedText: "This only removes the app from the user’s list, because its client has been deleted.",
-  none: { title: "No app has access", text: "Apps that this user allows to sign them in appear here." },
+  none: { title: "No app has access", text: "Apps to which this user gives access appear here." },
 };

@@ -2,7 +2,7 @@
 
 export const rules = {
   title: "Sign-up rules",
-  lead: "Rules decide who can sign up. They are evaluated in order of priority.",
+  lead: "Rules decide who can sign up, and are evaluated in order of priority.",
   parts: { rules: "Rules", test: "Tester" },
   rule: "Rule",
   create: "Create rule",
@@ -14,7 +14,7 @@ export const rules = {
   action: "Action",
   actionHelp: "Restricting lets the user sign up, but with restricted access. Logging only counts the matches.",
   message: "Note",
-  messageHelp: "For administrators; users never see it.",
+  messageHelp: "Only administrators see this note.",
   priority: "Priority",
   priorityHelp: "Rules with a higher priority are evaluated first.",
   enabled: "Enabled",

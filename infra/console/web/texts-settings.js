@@ -22,7 +22,7 @@ export const settings = {
     "second-factor": "Which users must have a second factor.",
     domains: "Links in emails and redirects can lead only to these domains.",
     emails: "Without your own mail server, the deployment sends the emails.",
-    bots: "Challenges that keep programs from signing up.",
+    bots: "Challenges that keep bots from signing up.",
   },
   /** Replaces API descriptions that do not help in the form. */
   help: {
@@ -40,7 +40,7 @@ export const settings = {
     "config.passkey_user_verification":
       "Whether the device must verify its user by fingerprint, face or PIN when a passkey is used to sign in.",
     "config.passkey_rp_ids":
-      "Passkeys of these domains also work on your trusted domains: at most 10 domains, one per line.",
+      "Passkeys of these domains also work on your trusted domains. At most 10 domains, one per line.",
     "config.require_email_verification": "Until users verify an address, their access is restricted.",
     "config.oauth_account_merge_strategy":
       "Linking lets the existing user also sign in with the provider. If only the provider has verified the address, the person who signs in takes over the existing user, whose password and team memberships are removed. If the provider has not verified the address, the sign-in is refused. A second user can sign in only with the provider account, not with the address.",
@@ -53,12 +53,12 @@ export const settings = {
     access_token_algorithm:
       "Choose RS256 only for services that accept nothing else. RS256 requires an RSA key. Services that verify tokens themselves must accept the algorithm that you choose.",
     "config.new_sign_in_mails": "",
-    "config.disabled_notices": "Users get an email when one of these changes in their account, unless you tick it here.",
+    "config.disabled_notices": "Users get an email when one of these changes in their account, except those that you tick.",
     "config.second_factor.required_of_everyone": "Users without a second factor are restricted until they have one.",
     "config.second_factor.required_of_permissions": "One permission of the project per line. Users with one of these permissions need a second factor.",
     "config.second_factor.required_of_teams": "One team id per line.",
     "config.second_factor.remember_device_days":
-      "For how many days users are not asked again on a device where they have used the second factor: 1 to 90, or 0 to always ask.",
+      "For how many days a device is remembered after a user has used the second factor on it: 1 to 90, or 0 to always ask.",
     "config.passkey_replaces_second_factor":
       "Users who sign in with a passkey then need no second factor, provided that the device has verified them.",
     "config.domains": "At most 100 domains, one per line. If your app’s pages are not at /handler, add their path after a space.",
@@ -68,7 +68,7 @@ export const settings = {
     "config.max_teams_per_user": "Applies in your app: 0 to 200. You and your servers can create any number of teams.",
     "config.anonymous_creation_enabled":
       "Anonymous users may then create teams, addresses, passkeys, API keys and so on. Anybody can become an anonymous user, as often as they like.",
-    "config.member_invitations_enabled": "Off: only members with the permission to invite can do so.",
+    "config.member_invitations_enabled": "Off: only members with the permission to invite can invite others.",
     "config.create_team_on_sign_up": "",
     "config.team_creator_default_permissions": "One permission per line.",
     "config.team_member_default_permissions": "One permission per line.",
@@ -76,13 +76,13 @@ export const settings = {
     "config.allow_team_api_keys": "While this is off, existing keys are kept but not accepted.",
     "config.email_config.type": "Your own sender needs a name and an address. Without a mail server, the deployment’s server sends the emails.",
     "config.email_config.sender_name": "Recipients see this name as the sender.",
-    "config.email_config.sender_email": "Recipients see this address as the sender, and reply to it.",
+    "config.email_config.sender_email": "Recipients see this address as the sender, and replies go to it.",
     "config.email_config.host": "A domain or an IP address.",
     "config.email_config.port": "Ports 465 and 2465 use TLS from the start; all other ports use STARTTLS.",
     "config.email_config.username": "Empty for a server without authentication.",
     "config.email_config.password": "Leave unchanged to keep the stored password; enter the password again if you change the server, port or user name.",
     "config.email_theme": "Used for all emails that do not name another theme.",
-    "config.bot_challenge.provider": "A task that is cheap for a single browser but expensive in bulk. ALTCHA does not involve a third party.",
+    "config.bot_challenge.provider": "A challenge is cheap for a single browser but expensive in bulk. ALTCHA does not involve a third party.",
     "config.bot_challenge.site_key": "From Cloudflare, for Turnstile only.",
     "config.bot_challenge.secret_key": "For Turnstile only. Leave empty to keep the stored key. Required if you change the site key.",
     "config.bot_challenge.sign_up": "When somebody signs up with a password.",
@@ -178,7 +178,7 @@ export const settings = {
     "config.audit_log_retention_days": "Keep entries for (days)",
   },
   test: "Send test email",
-  testText: "Tests a mail server before you save it.",
+  testText: "Tests a mail server before you save its settings.",
   testSent: "The mail server accepted the email.",
   testFailed: "The mail server did not accept the email.",
   testFields: {

@@ -2,16 +2,16 @@
 //! acknowledged.
 //!
 //! A disk can flush a few hundred times a second. The engine commits one write at a time, and would
-//! have to flush the disk after each write. Instead, the engine commits to its write-ahead log
-//! without a flush (`synchronous = NORMAL`). From then on, a write survives the end of this
-//! process. This module then flushes the log. From then on, the write survives a failure of the
-//! machine. The log contains the commits in order and is read up to the first incomplete commit, so
-//! a write is never durable without earlier writes.
+//! have to flush the disk after each write. To avoid this, the engine commits to its write-ahead
+//! log without a flush (`synchronous = NORMAL`). A committed write survives the end of the process.
+//! This module then flushes the log, after which the write also survives a failure of the machine.
+//! The log contains the commits in order and is read up to the first incomplete commit, so a write
+//! is never durable without earlier writes.
 //!
-//! No crate is needed for this: one tokio lock and two counters ensure the essential rule, that a
-//! flush starts after the commits it covers. On a virtual disk (ext4, debug build), 64 concurrent
-//! writers together put 1,800 to 4,300 items a second, but only 480 to 1,500 if each write is
-//! flushed separately (`cargo bench -p tests --bench flushes --profile dev`).
+//! Group commit does not need a crate: one tokio lock and two counters ensure the essential rule,
+//! that a flush starts after the commits it covers. On a virtual disk (ext4, debug build), 64
+//! concurrent writers together write 1,800 to 4,300 items a second, but only 480 to 1,500 if each
+//! write is flushed separately (`cargo bench -p tests --bench flushes --profile dev`).
 
 use std::fs::File;
 use std::io;
@@ -43,7 +43,7 @@ impl Flush for File {
 }
 
 impl Commits {
-    /// Opens the write-ahead log of the database in this file, which must be open.
+    /// Opens the write-ahead log of the database in the given file. The database must be open.
     pub(crate) fn open(database: &Path) -> io::Result<Self> {
         // If the path is a link, the log is next to the link's target.
         let mut log = database.canonicalize()?.into_os_string();

@@ -1,7 +1,7 @@
 //! Compresses public responses for clients that accept gzip.
 //!
-//! Only responses that any cache may store are compressed. Such responses contain neither secrets
-//! nor client input, so their size reveals nothing (BREACH).
+//! Only responses that any cache may store are compressed. Cacheable responses contain neither
+//! secrets nor client input, so their size reveals nothing (BREACH).
 
 use std::io::Write as _;
 

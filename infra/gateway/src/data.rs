@@ -1,7 +1,7 @@
 //! The data folder of a gateway: database, inbox, deployment secret, the keys of the first projects
 //! and of the pages, the credentials for `--dynamodb-port`, and a lock.
 //!
-//! Only the owner of these files can read them. The folder contains the whole state of the gateway,
+//! Only the owner of the files can read them. The folder contains the whole state of the gateway,
 //! so a copy of the folder can be used to move the gateway.
 
 use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
@@ -124,8 +124,8 @@ impl Data {
     }
 
     /// The path of the database file. Creates the file if it is missing, because `SQLite` would let
-    /// other users read it. Fails if the file is empty although there are keys, because this means
-    /// that its data is lost.
+    /// other users read it. Fails if the file is empty although there are keys, because the data
+    /// has then been lost.
     pub fn create_database(&self) -> anyhow::Result<PathBuf> {
         let path = self.database();
         if self.keys_file().exists() && path.metadata().is_ok_and(|file| file.len() == 0) {

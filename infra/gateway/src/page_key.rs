@@ -3,15 +3,14 @@
 //!
 //! A local connection does not prove enough: requests also look local if a proxy, a relay or
 //! `ssh -R` forwards them without identifying itself. The key proves access to the gateway's
-//! terminal or data folder. People open a link that contains the key, and their browser gets a
-//! cookie. The gateway prints this link when it starts. Programs send the key as
-//! `authorization: Bearer`.
+//! terminal or data folder. People open a link that contains the key, which the gateway prints when
+//! it starts, and their browser gets a cookie. Programs send the key as `authorization: Bearer`.
 //!
-//! Browsers send cookies of `localhost` to all its ports. So the cookie is named after the
-//! gateway's port, and contains a digest of key and port. Another server on this machine that
-//! receives the cookie does not learn the key. But such a server could replay the cookie, so the
-//! cookie does not give access to the project's keys. To get the project's keys, the console sends
-//! a token from the browser's storage, which belongs to one port.
+//! Browsers send cookies of `localhost` to all its ports. The cookie is therefore named after the
+//! gateway's port, and contains a digest of the key and the port. Another server on this machine
+//! that receives the cookie does not learn the key, but could replay the cookie. For this reason,
+//! the cookie does not give access to the project's keys. To get the project's keys, the console
+//! sends a token from the browser's storage, which belongs to one port.
 
 use anyhow::bail;
 use crypto::digest::Digest;
@@ -56,7 +55,7 @@ impl PageKey {
         format!("{url}/?{PARAMETER}={}", self.0.expose_secret())
     }
 
-    /// The line of `keys.env` with this key, without `export`.
+    /// The line of `keys.env` that contains the key, without `export`.
     pub(crate) fn line(&self) -> String {
         format!("{NAME}={}\n", self.0.expose_secret())
     }
@@ -102,7 +101,7 @@ impl PageKey {
     }
 }
 
-/// The port that the browser uses, which a container or tunnel may map to another one.
+/// The port that the browser uses, which a container or tunnel may map to another port.
 fn port(host: &str) -> u16 {
     host.rsplit_once(':').and_then(|(_, port)| port.parse().ok()).unwrap_or(80)
 }

@@ -28,7 +28,7 @@ impl SavedKeys {
         values.find_map(|line| line.strip_prefix(name)?.strip_prefix('=').map(unquoted))
     }
 
-    /// Writes the file unless it already contains these lines.
+    /// Writes the file unless it already contains exactly `lines`.
     pub(crate) fn write(&self, file: &Path, lines: &[String]) -> anyhow::Result<()> {
         let text: String = lines.concat().lines().flat_map(|line| [EXPORT, line, "\n"]).collect();
         if self.0 == text { Ok(()) } else { write_private(file, &text) }

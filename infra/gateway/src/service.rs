@@ -85,10 +85,9 @@ impl Service {
     }
 
     /// Starts the outbox worker, which delivers a project's emails to its mail server or, if the
-    /// project has none, to the inbox. When `stop` changes, the worker completes the current step
-    /// and sends the emails that it has begun to send. Then it stops. With `sends_alone` (no other
-    /// process sends emails), the worker first resolves the emails that a killed worker left
-    /// unfinished.
+    /// project has none, to the inbox. When `stop` changes, the worker completes the current step,
+    /// sends the emails that it has begun to send, and stops. With `sends_alone` (no other process
+    /// sends emails), the worker first resolves the emails that a killed worker left unfinished.
     pub fn spawn_worker(&self, smtp: Smtp, sends_alone: bool, mut stop: watch::Receiver<bool>) -> JoinHandle<()> {
         let (app, engine, inbox) = (self.app.clone(), self.engine.clone(), self.inbox.clone());
         let mailer = ProjectMailer { own: smtp, deployments: self.inbox.clone() };
@@ -247,7 +246,8 @@ async fn projects(app: &App) -> BTreeSet<ProjectId> {
     lines.unwrap_or_default().into_iter().map(|line| line.id).collect()
 }
 
-/// Links the new trail entries of these projects; returns the projects for which this failed.
+/// Links the new trail entries of `projects`; returns the projects whose entries could not be
+/// linked.
 async fn link(app: &App, projects: BTreeSet<ProjectId>) -> BTreeSet<ProjectId> {
     let mut failed = BTreeSet::new();
     for project in projects {
@@ -260,8 +260,8 @@ async fn link(app: &App, projects: BTreeSet<ProjectId>) -> BTreeSet<ProjectId> {
 }
 
 impl Service {
-    /// Starts the webhook worker, which records the events of changes and delivers these events.
-    /// When `stop` changes, the worker begins no further deliveries, and stops once the running
+    /// Starts the webhook worker, which records the events of changes and delivers the events. When
+    /// `stop` changes, the worker begins no further deliveries, and stops once the running
     /// deliveries have ended. With `works_alone` (no other process delivers events), the worker
     /// first frees the endpoints that a killed worker has claimed.
     pub fn spawn_webhooks(&self, works_alone: bool, mut stop: watch::Receiver<bool>) -> JoinHandle<()> {

@@ -1,7 +1,8 @@
-//! Responds to requests that match no operation: with 404, with 405 and `Allow`, to `OPTIONS`, with
-//! the page about errors and, if the operator has enabled it, with the console. If a path supports
-//! only GET, API Gateway sends all requests for the path to the operation's function, which
-//! responds to other methods in the same way ([`api::http::one_operation`]).
+//! Responds to requests that match no operation: to unknown paths with 404, to wrong methods with
+//! 405 and `Allow`, and to `OPTIONS`. Also serves the page about errors and, if the operator has
+//! enabled it, the console. If a path supports only GET, API Gateway sends all requests for the
+//! path to the operation's function, which responds to other methods in the same way
+//! ([`api::http::one_operation`]).
 //!
 //! API Gateway would respond to a wrong method with 404, so the route `$default` in the template
 //! leads to this function. The gateway uses the same handler. The Lambda knows the routes of all

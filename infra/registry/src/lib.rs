@@ -1,9 +1,9 @@
 //! The list of all operations, the facts that follow from their routes, and the function for
 //! requests that match no operation.
 //!
-//! This crate is in a layer above the areas, so that no area depends on another one because of the
-//! list. The fallback is in this crate because it needs every route; its function still belongs to
-//! the stack `edge`.
+//! This crate is in a layer above the areas, so that the list does not make any area depend on
+//! another area. The fallback is in this crate because it needs every route; its function still
+//! belongs to the stack `edge`.
 
 mod error_page;
 pub mod fallback;

@@ -1,16 +1,16 @@
 //! Finds the operation that was probably meant by a request for an unknown path.
 //!
 //! The response names the route, but never repeats any part of the request. A search takes well
-//! under a millisecond, however long the path is. A path that is longer than a route's cannot mean
-//! this route, and words of very different lengths are not compared.
+//! under a millisecond, however long the path is. A path cannot mean a route that is shorter than
+//! the path, and words of very different lengths are not compared.
 
 use api::http::Route;
 use http::Method;
 
 /// The maximum number of changes between a path and the route that it means.
 const MAX_CHANGES: usize = 4;
-/// The number of changes that a missing segment counts as. The number is low enough that a path may
-/// lack `/api/v1`.
+/// A missing segment counts as this many changes, which are few enough that a path may lack
+/// `/api/v1`.
 const MISSING: usize = 2;
 
 /// The route with the fewest changes from a path. Among equal routes, one with the request's method
@@ -48,7 +48,7 @@ fn changes(given: &[&str], route: &[&str], max: usize, after_gap: bool) -> Optio
 }
 
 /// The number of characters that must be added, removed or replaced to turn a word into the word of
-/// a route, ignoring case; `None` if this is more than a quarter of the characters.
+/// a route, ignoring case. `None` if the number is more than a quarter of the characters.
 fn edits(given: &str, own: &str) -> Option<usize> {
     let max = own.len().div_ceil(4);
     if given.len().abs_diff(own.len()) > max {

@@ -9,7 +9,7 @@ fn asked([area, name, method, path]: [&str; 4]) -> anyhow::Result<NewOperation> 
     NewOperation::validate(OperationRequest { area, name, method, path, summary: None }, &root(), &operations::all())
 }
 
-/// The texts of the files that these arguments create.
+/// The texts of the files that `infra new` creates for the given arguments.
 fn texts(of: [&str; 4]) -> [String; 4] {
     texts::all(&asked(of).unwrap()).unwrap()
 }

@@ -1,6 +1,5 @@
 //! Errors that operations share: the layers and extractors of an interface return them, for example
-//! the check of the access level. A route lists only the errors that its operation returns in
-//! addition.
+//! the check of the access level. A route lists only the additional errors of its operation.
 
 use std::collections::BTreeSet;
 

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use api::content::Problem;
-use api::http::{BodyRule, Interface, Route};
+use api::http::{Interface, Route};
 use api::product::oauth_error::OauthErrorCode;
 use errors::KnownError;
 use strum::VariantNames as _;
@@ -17,11 +17,11 @@ use super::catalog;
 pub(super) const CONTENT: &str = "ContentError";
 /// The name of the schema for errors of the product API.
 pub(super) const PRODUCT: &str = "ProductError";
-/// The name of the schema for errors of OAuth operations (`BodyRule::OauthForm`).
+/// The name of the schema for errors of OAuth operations (`BodyRule::has_oauth_errors`).
 pub(super) const OAUTH: &str = "OauthError";
 const CODE: &str = "ProductErrorCode";
-/// The description of `details`. This schema names no properties, because generated clients would
-/// drop all properties that it does not name.
+/// The description of `details`. The schema does not name any properties, because generated clients
+/// would drop all other properties.
 const DETAILS: &str = "The details of the error. Their fields depend on the code; see the list of codes. Those of `SCHEMA_ERROR` \
                        have `problems`, a list of objects with two strings: `path`, the place of a wrong value, such as \
                        `body.primary_email`, and `problem`, what is wrong with it, such as `is required`.";
@@ -35,7 +35,7 @@ pub(super) fn schemas() -> [(String, RefOr<Schema>); 4] {
 pub(super) fn name(route: &Route) -> &'static str {
     match route.interface {
         Interface::Content | Interface::Agents | Interface::Pages => CONTENT,
-        Interface::Product if route.body == BodyRule::OauthForm => OAUTH,
+        Interface::Product if route.body.has_oauth_errors() => OAUTH,
         Interface::Product => PRODUCT,
     }
 }

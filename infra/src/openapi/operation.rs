@@ -81,7 +81,8 @@ fn parameters(operation: &Operation) -> Vec<Parameter> {
     }
     let condition = operation.description.takes_version.then(if_match);
     let mut parameters: Vec<Parameter> = path.into_iter().chain(query).chain(condition).collect();
-    // Required parameters come first, and otherwise the order is that of the type's fields.
+    // Required parameters come first. Apart from that, parameters have the order of the type's
+    // fields.
     parameters.sort_by_key(|parameter| matches!(parameter.required, Required::False));
     parameters
 }
@@ -130,7 +131,8 @@ fn parameters_of(object: &Object, place: &ParameterIn) -> Vec<Parameter> {
 }
 
 /// Whether a body's schema requires a field, which makes the body required. A referenced schema is
-/// assumed to require one, and an optional body is a choice with `null`, which does not.
+/// assumed to require a field. An optional body is a choice with `null`, which does not require any
+/// field.
 fn has_required_field(schema: &RefOr<Schema>) -> bool {
     match schema {
         RefOr::Ref(_) => true,
@@ -179,7 +181,8 @@ fn answers(operation: &Operation, schemas: &Schemas, is_content: bool) -> BTreeM
     answers
 }
 
-/// The schema of a document of this media type; without a type if parsers differ.
+/// The schema of a document of the given media type. The schema has no type if parsers represent
+/// such documents differently.
 fn document(media_type: &str) -> Object {
     let is_json = media_type == JSON || media_type.ends_with("+json");
     let is_binary = matches!(media_type, "image/*" | "application/gzip");
@@ -195,8 +198,8 @@ fn document(media_type: &str) -> Object {
 }
 
 /// The responses of an agent endpoint that are not the result of a call. The responses do not
-/// contain this service's error codes, because the protocols define error codes, which are in the
-/// body.
+/// contain this service's error codes, because the protocols define their own error codes, which
+/// are in the body.
 fn refusals_of_agents(operation: &Operation, schemas: &Schemas) -> impl Iterator<Item = (StatusCode, Response)> {
     let body = |description: &str| {
         let response = ResponseBuilder::new().description(description);

@@ -17,7 +17,7 @@ use site::markdown::{OPTIONS, TABLE_END, TABLE_START, anchor};
 use super::{ERRORS_HREF, Frame};
 use crate::embedded::{DOCUMENTS, PICTURES};
 
-/// The base URL in the examples of documents, which pages replace by the actual one.
+/// The base URL in the examples of documents, which pages replace with the actual URL.
 const EXAMPLE_URL: &str = "http://localhost:8787";
 
 /// A document, whose name is its path without `.md`.

@@ -3,8 +3,8 @@
 //!
 //! All pages except the console are HTML that works without scripts. Scripts add copy buttons,
 //! relative times and live updates. Pages load only files of this service, such as
-//! [`assets::ASSETS`]. So the content security policy ([`POLICY`](web_console::serve::POLICY)) can
-//! forbid inline code and other hosts.
+//! [`assets::ASSETS`]. The content security policy ([`POLICY`](web_console::serve::POLICY)) can
+//! therefore forbid inline code and other hosts.
 
 pub mod assets;
 pub mod documents;
@@ -99,7 +99,7 @@ impl Frame {
         Self::beginning_with(if has_private { &PRIVATE } else { &[] })
     }
 
-    /// Creates a frame whose navigation shows these entries before those of the public pages.
+    /// Creates a frame whose navigation shows `entries` before the entries of the public pages.
     pub fn beginning_with(entries: &[Entry]) -> Self {
         Self { environment: LazyLock::new(environment), navigation: [entries, &PUBLIC].concat() }
     }

@@ -59,7 +59,7 @@ pub fn undescribed(document: &Value, schema: &Value) -> Vec<String> {
     fields(document, schema).into_iter().filter(|field| field.text.is_empty()).map(|field| field.name).collect()
 }
 
-/// The schemas that a schema combines, or between which it is a choice.
+/// The schemas that a schema combines (`allOf`) or offers as alternatives (`oneOf`, `anyOf`).
 fn parts(schema: &Value) -> impl Iterator<Item = &Value> {
     ["allOf", "oneOf", "anyOf"].into_iter().filter_map(|key| schema[key].as_array()).flatten()
 }

@@ -1,7 +1,7 @@
 //! The API reference: an index of all operations that can be searched, and a page for each
-//! operation. Index and pages are derived from the OpenAPI document, so that they always agree.
-//! Example requests are the operations' events in `events/`, which the tests run. For operations
-//! without an event, the requests are made from the schemas.
+//! operation. The index and the pages are derived from the OpenAPI document, so that they always
+//! agree with it. Example requests are the operations' events in `events/`, which the tests run.
+//! For operations without an event, the requests are made from the schemas.
 
 mod curl;
 mod event;

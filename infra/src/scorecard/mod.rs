@@ -2,10 +2,10 @@
 //! it names the tests that prove it, or says why it is not met or does not apply.
 //!
 //! `infra/security/standards.toml` contains the facts: the ids and levels of the requirements of
-//! each standard. In the same folder, a file per standard has a row for each requirement, which
-//! describes it in the project's words. [`Scorecard::problems`] checks that no requirement is
-//! missing, and that the tests of each requirement marked as met exist. [`Scorecard::document`]
-//! renders the page.
+//! each standard. For each standard, a file in the same folder has a row for each requirement,
+//! which describes the requirement in the project's words. [`Scorecard::problems`] checks that no
+//! requirement is missing, and that the tests of each requirement marked as met exist.
+//! [`Scorecard::document`] renders the page.
 
 mod document;
 mod named_test;

@@ -28,7 +28,7 @@ impl NamedTest {
     }
 }
 
-/// Whether a function with this name is a test that is not ignored.
+/// Whether the function `name` is a test that is not ignored.
 fn has_rust_test(source: &str, name: &str) -> bool {
     let mut attributes = String::new();
     for line in source.lines().map(str::trim) {

@@ -1,4 +1,4 @@
-//! An S3 bucket in which objects are put, read and deleted by single requests.
+//! An S3 bucket, whose objects are put, read and deleted with one request each.
 
 use std::time::Duration;
 

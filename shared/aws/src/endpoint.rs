@@ -42,8 +42,8 @@ impl Service {
         format!("https://{host}.{region}.{suffix}")
     }
 
-    /// The URL that the environment sets in place of the regional URL, in the variables that AWS's
-    /// SDKs also read; `None` if these variables are not set.
+    /// The URL that replaces the regional URL, from the environment variables that AWS's SDKs also
+    /// read; `None` if these variables are not set.
     fn url_from_env(self) -> Option<String> {
         let own = match self {
             Self::DynamoDb => "AWS_ENDPOINT_URL_DYNAMODB",

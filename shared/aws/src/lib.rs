@@ -1,11 +1,12 @@
 //! Calls to AWS that use the operations of AWS's SDK, but not the SDK's clients.
 //!
-//! The SDK's clients pass each call through an orchestrator. It assembles parts that never change
-//! here: the endpoint, the authentication scheme, plugins, interceptors, and retries, even if they
-//! are off. The orchestrator took half of each call's time and a fifth of each function's size
-//! (`infra/README.md`, "How functions are built"). Here, an operation of the SDK serializes the
-//! request, `aws-sigv4` signs it, a connector sends it, and the operation parses the response.
-//! Timeouts and retries are up to the caller and the connector.
+//! The SDK's clients pass each call through an orchestrator. For each call, the orchestrator
+//! assembles parts that never change here: the endpoint, the authentication scheme, plugins,
+//! interceptors, and retries, even if they are off. The orchestrator took half of each call's time
+//! and a fifth of each function's size (`infra/README.md`, "How functions are built"). In this
+//! crate, an operation of the SDK serializes the request, `aws-sigv4` signs the request, a
+//! connector sends it, and the operation parses the response. Timeouts and retries are up to the
+//! caller and the connector.
 
 #![warn(missing_docs)]
 
@@ -50,7 +51,7 @@ const USER_AGENT: &str = concat!("gatelet/", env!("CARGO_PKG_VERSION"));
 /// Why a call failed.
 pub type CallError<E> = SdkError<E, HttpResponse>;
 
-/// Why there is no complete response to a request.
+/// Why a request did not get a complete response.
 #[derive(Debug)]
 pub enum ExchangeError {
     /// The request could not be addressed or signed.
@@ -61,13 +62,13 @@ pub enum ExchangeError {
     Body(Box<dyn StdError + Send + Sync>, Box<HttpResponse>),
 }
 
-/// The input of an operation of the SDK.
+/// The input of an SDK operation.
 pub trait Request: Sized {
     /// The operation, which serializes requests and parses responses.
     type Operation: RuntimePlugin + Default;
     /// What the operation returns.
     type Output: Any + Debug + Send + Sync;
-    /// The error with which the service refuses the operation.
+    /// The service's error if it refuses the operation.
     type Error: StdError + Send + Sync + 'static;
 
     /// The operation's input. The error type is that of the SDK's builder; the builders used here
@@ -246,8 +247,8 @@ fn expected<T, E: Debug>(read: Result<T, E>) -> T {
     read.expect("an operation returns its own output and errors")
 }
 
-/// Why a call failed that has a response: the error in the response, or the parser's error if the
-/// response cannot be parsed.
+/// Why a call failed although a response arrived: the error in the response, or the parser's error
+/// if the response cannot be parsed.
 fn refused(error: OrchestratorError<context::Error>, answer: HttpResponse) -> CallError<context::Error> {
     let mut said = None;
     let other = error.map_operation_error(|error| {

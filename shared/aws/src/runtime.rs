@@ -1,9 +1,9 @@
 //! Lambda's Runtime API, where a function gets its events and sends its responses
 //! (<https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html>).
 //!
-//! All requests use one connection, one request after the other. `lambda_runtime` passes each event
-//! through a connection pool, layers and a separate task, which took a fifth of the CPU time of a
-//! warm response (`infra/README.md`, "How functions are built").
+//! All requests use one connection, one request after the other. The crate `lambda_runtime` passes
+//! each event through a connection pool, layers and a separate task, which took a fifth of a warm
+//! response's CPU time (`infra/README.md`, "How functions are built").
 
 use std::error::Error as StdError;
 use std::fmt::Display;
@@ -87,7 +87,7 @@ impl RuntimeApi {
     async fn run<E: Display>(mut self, handle: impl AsyncFn(&Event) -> Result<Vec<u8>, E>) -> Result<(), Error> {
         loop {
             let event = self.next().await?;
-            // The span gives the id to log lines outside any other span.
+            // The span adds the event's id to log lines that are not in any other span.
             let span = tracing::info_span!("event", requestId = %event.id);
             let handled = handle(&event).instrument(span.clone()).await;
             match handled {
@@ -133,8 +133,8 @@ impl RuntimeApi {
         }
         let response = self.exchange(Method::POST, &format!("/{}/{kind}", event.id), headers, body.into()).await?;
         if !response.status().is_success() {
-            // The response is too large or too late, for example. In these cases, Lambda has
-            // already responded to the caller.
+            // For example, the function's response is too large or too late. In these cases, Lambda
+            // has already responded to the caller.
             let (status, body) = (response.status().as_u16(), String::from_utf8_lossy(response.body()).into_owned());
             tracing::error!(status, body, "Lambda did not accept an answer");
         }
@@ -223,7 +223,7 @@ mod tests {
         )
     }
 
-    /// Serves this many `events` and then responds with errors. Closes the connection after each
+    /// Serves `events` events, and then responds with errors. Closes the connection after each
     /// request whose number is in `closing`. Returns the connections made and the posts received.
     async fn given(events: usize, closing: &[usize], post: &str, prefix: &str) -> (usize, Vec<(String, String)>, String) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -73,7 +73,7 @@ async fn calls_match_those_of_the_sdk_client() {
     get_item().send_with(&aws_sdk_dynamodb::Client::from_conf(config)).await.expect("an answer");
     let sdks = kept.request();
     assert_eq!((own.method(), own.uri(), own.body().bytes()), (sdks.method(), sdks.uri(), sdks.body().bytes()));
-    // The service ignores these headers, with which the SDK describes itself.
+    // In these headers, which the service ignores, the SDK describes itself.
     let of_itself = ["amz-sdk-invocation-id", "amz-sdk-request", "x-amz-user-agent"];
     let differs = ["authorization", "user-agent", "x-amz-date"];
     for (name, value) in sdks.headers().iter().filter(|(name, _)| !of_itself.contains(name)) {

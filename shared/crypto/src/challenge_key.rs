@@ -19,7 +19,7 @@ impl ChallengeKey {
         Self { generations: secret.generations().map(key).collect() }
     }
 
-    /// Signs a text; `None` if the function has no deployment secret.
+    /// Signs a text; `None` if the function does not have a deployment secret.
     pub fn sign(&self, text: &str) -> Option<Vec<u8>> {
         self.generations.first().map(|key| hmac::sign(key, text.as_bytes()).as_ref().to_vec())
     }

@@ -2,9 +2,9 @@
 //! signed in.
 //!
 //! New signatures and sealed values are made with the current secret; existing ones may have been
-//! made with the previous secret. An operator keeps both secrets configured until nothing made with
-//! the previous one is in use. Access tokens expire within an hour. Sealed values and the codes
-//! that authenticate the audit trails remain in use until `gateway reseal` replaces them.
+//! made with the previous secret. The operator keeps both secrets configured as long as anything
+//! made with the previous one is in use. Access tokens expire within an hour. Sealed values and the
+//! codes that authenticate the audit trails remain in use until `gateway reseal` replaces them.
 //!
 //! Lambda functions whose operations do not derive keys run without a secret
 //! ([`DeploymentSecret::absent`]): they reject all tokens, and can neither open nor seal values.
@@ -25,7 +25,7 @@ impl DeploymentSecret {
         Self { current: Some(current), previous: None }
     }
 
-    /// The absence of a secret, in functions that do not derive keys.
+    /// No secret, for functions that do not derive keys.
     pub fn absent() -> Self {
         Self { current: None, previous: None }
     }
@@ -37,7 +37,7 @@ impl DeploymentSecret {
         Self { previous: is_another.then_some(previous), ..self }
     }
 
-    /// The secret for new signatures and sealed values; `None` if the function has no secret.
+    /// The secret for new signatures and sealed values; `None` if the function does not have one.
     pub fn current(&self) -> Option<&SecretString> {
         self.current.as_ref()
     }

@@ -1,8 +1,8 @@
 //! Signatures of JWTs (RFC 7515, RFC 7518). Our own tokens are signed with ES256 or RS256, by ring
 //! behind jsonwebtoken's interface: jsonwebtoken's own backends would add a second crypto stack.
-//! Other issuers may sign their tokens with any asymmetric algorithm of the standards
-//! ([`Algorithm`]), not all of which jsonwebtoken supports. HMAC is excluded, so that a public key
-//! cannot be passed off as a shared secret.
+//! Other issuers may sign their tokens with any of the standard asymmetric algorithms
+//! ([`Algorithm`]), some of which jsonwebtoken does not support. HMAC is excluded, so that a public
+//! key cannot be passed off as a shared secret.
 
 use std::sync::Once;
 

@@ -1,8 +1,8 @@
 //! RSA keys that sign tokens with RS256 (RFC 7518 §3.3), for verifiers that do not accept anything
 //! else, such as the authorizers of AWS's HTTP APIs.
 //!
-//! ring signs and verifies ([`crate::jws`]) but cannot generate keys. The crate `rsa` can generate
-//! keys; only the operation that creates keys depends on it.
+//! ring signs and verifies tokens ([`crate::jws`]), but cannot generate keys. The crate `rsa` can
+//! generate keys; only the operation that creates keys depends on it.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
@@ -43,7 +43,7 @@ impl RsaPublicKey {
         json!({ "kty": "RSA", "use": "sig", "alg": "RS256", "n": self.n, "e": self.e, "kid": self.id() })
     }
 
-    /// The key in the form in which `jsonwebtoken` verifies with it.
+    /// The key in the form that `jsonwebtoken` needs for verifying.
     pub fn decoding(&self) -> Result<DecodingKey, JwtError> {
         DecodingKey::from_rsa_components(&self.n, &self.e)
     }
@@ -68,7 +68,7 @@ impl RsaPrivateKey {
         &self.0
     }
 
-    /// The key in the form in which `jsonwebtoken` signs with it.
+    /// The key in the form that `jsonwebtoken` needs for signing.
     pub fn encoding(&self) -> Result<EncodingKey, Error> {
         let pkcs8 = STANDARD_NO_PAD.decode(self.0.expose_secret()).map_err(|_| Error)?;
         Ok(EncodingKey::from_rsa_der(&pkcs8))

@@ -94,7 +94,7 @@ impl Sealer {
         Self { current: secret.current().map(key), previous: secret.previous().map(key) }
     }
 
-    /// Encrypts a secret for `owner`. Fails only if the function has no deployment secret.
+    /// Encrypts a secret for `owner`. Fails only if the function does not have a deployment secret.
     pub fn seal(&self, entropy: &Entropy, owner: &str, secret: &SecretString) -> Result<SealedText, Error> {
         let nonce: [u8; NONCE_LEN] = entropy.bytes();
         let mut text = secret.expose_secret().as_bytes().to_vec();

@@ -9,7 +9,7 @@ use totp_rs::{Algorithm, Builder, Secret};
 use wire::entropy::Entropy;
 
 /// Permitted lengths of a secret in bytes: from 10 (16 characters of base32), the shortest in
-/// common use, to 64, the block size of SHA-1. RFC 4226 §4 recommends 20.
+/// common use, to 64, the block size of SHA-1. RFC 4226 §4 recommends 20 bytes.
 const LENGTHS: std::ops::RangeInclusive<usize> = 10..=64;
 /// The length of a new secret in bytes (RFC 4226 §4).
 const NEW_LENGTH: usize = 20;
@@ -48,7 +48,7 @@ impl TotpSecret {
         // A colon separates the two names in the URL, so the names must not contain a colon.
         let name = |text: &str| text.replace(':', " ");
         let builder = self.builder().with_issuer(Some(name(issuer))).with_account_name(name(account));
-        // Only names with a colon, or an empty account, are rejected.
+        // `to_url` rejects only names that contain a colon, and an empty account.
         builder.build_noncompliant().to_url().unwrap_or_default()
     }
 
@@ -68,7 +68,8 @@ impl TotpSecret {
     }
 
     fn bytes(&self) -> Vec<u8> {
-        // The text is base64: The text was checked by `parse`, or created by `draw`.
+        // The text is base64: Decoding cannot fail, because `parse` has checked the text, or `draw`
+        // has created it.
         STANDARD.decode(self.0.expose_secret()).unwrap_or_default()
     }
 }

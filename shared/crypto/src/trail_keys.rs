@@ -33,7 +33,7 @@ pub enum Generation {
     Previous,
 }
 
-/// The function has no deployment secret.
+/// The function does not have a deployment secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("cannot sign the audit trail's chain: this function has no deployment secret")]
 pub struct NoSecret;

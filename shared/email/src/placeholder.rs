@@ -6,15 +6,15 @@ use std::sync::Arc;
 use minijinja::Value;
 use minijinja::value::{Enumerator, Object, ObjectRepr};
 
-/// The maximum nesting of lists of placeholders, so that walking through them ends.
+/// The maximum depth of nested placeholder lists, so that loops over them end.
 const DEPTH: u8 = 4;
 
 /// The variables of an email, with placeholders for those without a value.
 #[derive(Debug)]
 pub(crate) struct Variables(pub(crate) Value);
 
-/// Stands for an unknown value. A placeholder renders as its name, its fields are placeholders, and
-/// a loop over it runs once. The filter `default` replaces a placeholder.
+/// Replaces an unknown value. A placeholder renders as its name, its fields are placeholders, and a
+/// loop over it runs once. The filter `default` replaces a placeholder.
 #[derive(Debug)]
 pub(crate) struct Placeholder {
     name: Value,

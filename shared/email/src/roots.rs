@@ -8,7 +8,7 @@ use rustls::RootCertStore;
 const FILES: [&str; 4] = [
     // Debian, Ubuntu, Alpine, Arch Linux.
     "/etc/ssl/certs/ca-certificates.crt",
-    // Amazon Linux, on which Lambda functions run, Fedora, Red Hat Enterprise Linux.
+    // Amazon Linux (used by Lambda functions), Fedora, Red Hat Enterprise Linux.
     "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
     "/etc/pki/tls/certs/ca-bundle.crt",
     // openSUSE.
@@ -16,8 +16,8 @@ const FILES: [&str; 4] = [
 ];
 
 /// The system's root certificates, from one of [`FILES`], regardless of `SSL_CERT_FILE` and
-/// `SSL_CERT_DIR`. If these variables are set, `load_native_certs` reads nothing else, so it is
-/// called only on systems without any of the files.
+/// `SSL_CERT_DIR`. If these variables are set, `load_native_certs` reads only the certificates
+/// named there, so it is called only on systems without any of the files.
 pub(crate) fn system_roots() -> RootCertStore {
     let found = match FILES.iter().map(Path::new).find(|file| file.exists()) {
         Some(file) => rustls_native_certs::load_certs_from_paths(Some(file), None),

@@ -1,11 +1,11 @@
 //! Rendering in a separate process.
 //!
-//! Fuel limits the number of a template's instructions, but one instruction may double a text, and
-//! the MJML compiler and the HTML parser recurse as deeply as their input is nested. Only the
-//! operating system can limit memory, time and stack. This program therefore starts another process
-//! of itself as a renderer, with a memory limit and without secrets, and kills the process if a
-//! response takes too long. A renderer renders one email after another. If an email crashes a
-//! renderer, starting another one takes a few milliseconds. The email gets the status
+//! Fuel limits the number of instructions that a template executes, but one instruction may double
+//! a text, and the MJML compiler and the HTML parser recurse as deeply as their input is nested.
+//! Only the operating system can limit memory, time and stack. This program therefore runs itself
+//! in a second process as a renderer, with a memory limit and without secrets, and kills the
+//! renderer if a response takes too long. A renderer renders one email after another. If an email
+//! crashes a renderer, starting another one takes a few milliseconds. The email gets the status
 //! `render-error`, and the request's other emails are still rendered.
 //!
 //! A call occupies a renderer for only about `SHARE`; the caller tries the remaining emails later.

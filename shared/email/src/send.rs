@@ -22,8 +22,8 @@ pub struct Mail {
     pub id: EmailId,
     /// The project that sends the email.
     pub project: ProjectId,
-    /// Identifies the attempt: the start of sending, in milliseconds since the Unix epoch. Delivery
-    /// reports repeat this number.
+    /// Identifies the attempt by the time when it began, in milliseconds since the Unix epoch.
+    /// Delivery reports repeat this number.
     pub attempt: Millis,
     /// The sender, as in the header `From`.
     pub from: Sender,
@@ -38,15 +38,15 @@ pub struct Mail {
     /// The URL that unsubscribes the recipient on a POST request without cookies or a confirmation
     /// (RFC 8058); absent if the recipient cannot unsubscribe.
     pub unsubscribe: Option<String>,
-    /// Whether this is one of the service's own emails, which nobody wrote by hand and which should
-    /// not get automatic replies such as out-of-office notices.
+    /// Whether this is one of the service's own emails, which should not trigger automatic replies
+    /// such as out-of-office notices.
     pub is_automatic: bool,
     /// The project's own mail server; absent when the deployment sends the email.
     pub server: Option<Server>,
 }
 
 impl Mail {
-    /// The headers that not every email has.
+    /// The headers that only some emails have.
     pub fn headers(&self) -> impl Iterator<Item = (&'static str, String)> {
         // RFC 3834 §5: autoresponders do not reply to emails with this header.
         let automatic = self.is_automatic.then(|| ("Auto-Submitted", "auto-generated".to_owned()));
@@ -79,8 +79,8 @@ impl fmt::Display for Sender {
 pub struct Server {
     /// A host name or an IP address.
     pub host: String,
-    /// The port. Connections to 465 and 2465 begin with TLS. On all other ports, STARTTLS is used,
-    /// with a single exception ([`crate::smtp`]).
+    /// The port. Connections to the ports 465 and 2465 begin with TLS. All other ports use
+    /// STARTTLS, with one exception ([`crate::smtp`]).
     pub port: u16,
     /// The username and password; absent if the server does not require a login.
     pub login: Option<(String, SecretString)>,
@@ -113,7 +113,8 @@ pub trait Mailer: Send + Sync {
     fn send<'a>(&'a self, mail: &'a Mail) -> Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>;
 
     /// Whether the mail service has temporarily refused one of the deployment's emails and has not
-    /// accepted one since. If so, a single email tests whether the service accepts emails again.
+    /// accepted one since. If it has, a single email tests whether the service accepts emails
+    /// again.
     fn is_refused(&self) -> bool {
         false
     }

@@ -1,8 +1,8 @@
 //! Sending through Amazon SES (API version 2).
 //!
-//! SES has no idempotency key. If the connection drops after the request was sent, SES may or may
-//! not have accepted the email, so the outcome is unknown and final. An email is retried only if
-//! SES refused it temporarily or never received the request.
+//! SES does not support idempotency keys. If the connection drops after the request was sent, SES
+//! may or may not have accepted the email, so the outcome is unknown and final. An email is retried
+//! only if SES refused it temporarily or never received the request.
 
 use std::error::Error as StdError;
 use std::future::Future;
@@ -52,7 +52,8 @@ impl Ses {
         let (request, was_refused) = (self.request(mail), self.is_refused.load(Ordering::Relaxed));
         match timeout(self.timeout, self.api.send_email(&request)).await {
             Ok(Ok(())) => {
-                // Emails sent at the same time may have been refused.
+                // Reset only a refusal from before this email: a concurrent email may have been
+                // refused since.
                 if was_refused {
                     self.is_refused.store(false, Ordering::Relaxed);
                 }
@@ -91,7 +92,7 @@ impl Ses {
         .because(causes(error))
     }
 
-    /// Maps an error of SES to one of the outbox's failure classes.
+    /// Maps an SES error to one of the outbox's failure classes.
     fn refusal(&self, code: &str, status: u16) -> Outcome {
         match (code, status) {
             ("TooManyRequestsException" | "LimitExceededException" | "ThrottlingException" | "Throttling", _) | (_, 429) => {

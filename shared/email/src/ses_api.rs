@@ -1,10 +1,11 @@
 //! The operations of Amazon SES (API version 2) used by Gatelet: four JSON requests, signed and
 //! sent by [`aws`].
 //!
-//! The SDK crate of SES is not used. It describes over a hundred operations. Compiling it took 61
-//! of the 330 core-seconds of a first `cargo run` (`cargo build --timings`), more than any other
-//! crate. Source: Amazon SES API v2 reference, `SendEmail`, `GetAccount`, `GetEmailIdentity` and
-//! `GetConfigurationSetEventDestinations`; errors as in the AWS restJson1 protocol.
+//! The SDK's crate for SES is not used, because it describes over a hundred operations. Compiling
+//! that crate took 61 of the 330 core-seconds of a first `cargo run` (`cargo build --timings`),
+//! more than any other crate. Source: The requests follow the Amazon SES API v2 reference:
+//! `SendEmail`, `GetAccount`, `GetEmailIdentity` and `GetConfigurationSetEventDestinations`. The
+//! errors follow the AWS restJson1 protocol.
 
 use std::error::Error as StdError;
 
@@ -197,8 +198,8 @@ impl SesApi {
         Self(client)
     }
 
-    /// Sends an email (`SendEmail`). Not idempotent: SES has no idempotency key by which to
-    /// recognize a repeated request.
+    /// Sends an email (`SendEmail`). Not idempotent: SES does not support idempotency keys, so it
+    /// cannot recognize a repeated request.
     pub async fn send_email(&self, email: &SendEmail) -> Result<(), Error> {
         let body = serde_json::to_vec(email).map_err(|error| Error::Request(error.into()))?;
         self.call("POST", "/v2/email/outbound-emails", Some(body)).await.map(|_: serde::de::IgnoredAny| ())

@@ -12,9 +12,8 @@ const NEAR: usize = 2;
 /// product of both lengths.
 const MAX_COMPARED: usize = 64;
 
-/// Stands for `user` if the recipient is not a user. The value is false in a condition, and its
-/// fields are `none`, so that a template for recipients with and without an account works without
-/// conditions.
+/// The value of `user` if the recipient is not a user. The value is false in a condition, and its
+/// fields are `none`, so that one template works for recipients with and without an account.
 #[derive(Debug)]
 pub(crate) struct Nobody;
 
@@ -34,8 +33,8 @@ impl Object for Nobody {
     }
 }
 
-/// Names the variable that made a template fail, if the source shows it: the variable is in the
-/// line of the error, but not in the context.
+/// Names the variable that made a template fail, if it can be found: a variable in the line of the
+/// error that is missing from the context.
 pub(crate) fn diagnose(
     environment: &Environment<'_>,
     template: &Template<'_, '_>,
@@ -86,7 +85,7 @@ impl UndefinedName {
     }
 }
 
-/// The key of an object that is closest to a name; `None` if no key is close.
+/// The object's key that is closest to `name`; `None` if no key is close.
 fn near(object: &Value, name: &str) -> Option<String> {
     if name.len() > MAX_COMPARED {
         return None;

@@ -8,8 +8,8 @@ use wire::problem::Problems;
 
 use crate::known::{ErrorCode, KnownError};
 
-/// The code of an error, attached to the response for the layers around operations. These layers
-/// log the code and name it in a header.
+/// The code of an error, attached to the response for the layers around operations. The layers log
+/// the code and add it to a header.
 #[derive(Debug, Clone, Copy)]
 pub struct AnsweredCode(pub ErrorCode);
 
@@ -40,7 +40,7 @@ impl KnownError {
 }
 
 /// The response without its body. The layer around operations writes the body, because only that
-/// layer knows the URL of the documentation.
+/// layer has the URL of the documentation.
 impl IntoResponse for KnownError {
     fn into_response(self) -> Response {
         let mut response = self.status().into_response();

@@ -66,7 +66,9 @@ impl fmt::Display for KeySlip {
             Self::None => Ok(()),
             Self::NoPrefix(wanted) => write!(f, ": a {} begins with {}", place(wanted).2, wanted.prefix()),
             Self::Token => f.write_str(": the access token has expired or does not belong to a server of this project; get a new token"),
-            Self::OtherHeader { wanted, header } => write!(f, ": {} contains such a key; send it in {}", place(header).0, place(wanted).0),
+            Self::OtherHeader { wanted, header } => {
+                write!(f, ": {} contains a key of this kind; send the key in {}", place(header).0, place(wanted).0)
+            }
             Self::OtherKind { header, holds } => {
                 let ((wrong, ..), (right, access, name)) = (place(header), place(holds));
                 let prefix = holds.prefix();
@@ -96,7 +98,7 @@ mod tests {
             ": X-Service-Publishable-Client-Key contains a secret server key (ssk_…), which belongs in \
              X-Service-Secret-Server-Key with the access level server; replace the key if it was ever in a browser or an app"
         );
-        let moved = ": X-Service-Publishable-Client-Key contains such a key; send it in X-Service-Secret-Server-Key";
+        let moved = ": X-Service-Publishable-Client-Key contains a key of this kind; send the key in X-Service-Secret-Server-Key";
         assert_eq!(slip(server, Some("ssk_abc"), None), moved);
         assert_eq!(slip(server, None, Some("abc")), ": a secret server key begins with ssk_");
         assert!(slip(server, None, Some("eyJhbGciOiJFUzI1NiJ9.e30.c")).starts_with(": the access token has expired"));

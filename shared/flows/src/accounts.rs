@@ -1,6 +1,6 @@
 //! Changes that operations make to users. Each change is based on the user's current state, and
-//! written only if this state has not changed in the meantime. Otherwise, the change is computed
-//! again.
+//! written only if this state has not changed in the meantime. If the state has changed, the change
+//! is computed again from the new state.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ use crate::limits::ended_codes;
 /// The time that one request may spend on a deletion; a Lambda function has ten seconds.
 const BUDGET: Duration = Duration::from_secs(6);
 
-/// Additional writes for the transaction of a change.
+/// Writes to be made in the same transaction as a change.
 #[derive(Debug, Default)]
 pub struct ExtraWrites(pub Vec<Write>);
 
@@ -81,10 +81,10 @@ pub async fn change_read(
 }
 
 /// Like [`change_read`], on behalf of the caller of `context`. Each attempt checks the caller's
-/// access again. The owner is notified of changes to how the user signs in. The first authenticator
-/// app counts as proved in the session that sets it up. In that case, the user's other sessions end
-/// if the user needs two factors in this project. A client's change that invalidates codes for an
-/// unverified email address counts towards a rate limit.
+/// access again. The owner is notified of changes to how the user signs in. The session that sets
+/// up the user's first authenticator app counts as having proved that app. The user's other
+/// sessions then end if the user needs two factors in this project. A client's change that
+/// invalidates codes for an unverified email address counts towards a rate limit.
 pub async fn change_as(
     context: &Context,
     row: UserRow,
@@ -118,7 +118,7 @@ pub fn place(context: &Context) -> Option<&Place> {
 
 /// Applies a change that verifies one of a user's email addresses, and may let the user sign in
 /// with it. Takes over another user's claim to the address if that user has not verified the
-/// address and gives way.
+/// address and must give way.
 pub async fn verify_read(
     context: &Context,
     mut row: UserRow,
@@ -149,8 +149,8 @@ pub async fn verify_read(
     })?
 }
 
-/// Changes an account. The account takes over another user's claim to one of its email addresses if
-/// [`User::give_way`] permits it.
+/// Changes an account. If [`User::give_way`] permits it, the account takes over another user's
+/// claim to one of the account's email addresses.
 async fn take_addresses(
     table: &Store,
     project: &ProjectId,
@@ -164,7 +164,7 @@ async fn take_addresses(
         Some(claim) => table.user(project, claim.user_id).await?,
         None => None,
     };
-    // Since the write failed, the claim has been released, or its user has been deleted.
+    // After the write failed, the claim was released, or the user with the claim was deleted.
     let Some(mut holder) = holder else { return Ok(Outcome::Changed) };
     if !holder.user.give_way(email) {
         return Ok(outcome);

@@ -6,8 +6,8 @@
 //! requests are read only if the request may need a challenge, which costs an additional round
 //! trip.
 //!
-//! The decision does not depend on whether an account exists, and therefore does not reveal
-//! accounts.
+//! Whether a challenge is required does not depend on whether an account exists, so responses do
+//! not reveal accounts.
 
 use errors::{Error, KnownError};
 use model::bot_challenge::altcha::{self, Solution};
@@ -143,9 +143,10 @@ impl<'a> Check<'a> {
         Self { app, project, place, policy: project.config.bot_challenge.policy(operation), operation, sender: None }
     }
 
-    /// The check of a client's request in which `sender` causes an email to a possibly unverified
-    /// address. An anonymous user has neither verified an address nor solved a challenge at
-    /// sign-up. Such a user therefore always needs a challenge here, unless challenges are off.
+    /// The check of a client's request that sends an email to a possibly unverified address on
+    /// behalf of `sender`. An anonymous user has neither verified an address nor solved a challenge
+    /// at sign-up. Anonymous users therefore always need a challenge here, unless challenges are
+    /// off.
     pub fn for_email(context: &'a Context, sender: &User) -> Self {
         let check = Self::new(context, GuardedOperation::Email);
         let policy = if check.policy != Policy::Off && sender.is_anonymous { Policy::Always } else { check.policy };
@@ -157,8 +158,8 @@ impl<'a> Check<'a> {
         Self { app, project, place, policy: Policy::Off, operation: GuardedOperation::Email, sender: None }
     }
 
-    /// Admits a request that does not need a challenge, has solved one, or is excused because the
-    /// challenge cannot be checked. Fails for all other requests.
+    /// Admits a request that does not need a challenge, contains a solved one, or is excused
+    /// because the challenge cannot be checked. Fails if the request is not admitted.
     pub async fn admit(self, presented: ChallengeFields) -> Result<AdmittedRequest<'a>, Error> {
         let none = AdmittedRequest { app: self.app, project: &self.project.id, tallies: Vec::new(), sender: None };
         if self.policy == Policy::Off {
@@ -181,7 +182,7 @@ impl<'a> Check<'a> {
             // The app should then show a challenge and repeat the request.
             Verdict::Unsolved(_) => KnownError::BotChallengeRequired,
         };
-        // Refused requests count as well, so that a flood is detected for as long as it lasts.
+        // Refused requests count as well, so that a flood is detected as long as it lasts.
         admitted.count().await;
         Err(refused.into())
     }
@@ -237,15 +238,15 @@ impl<'a> Check<'a> {
             Err(reason) => return Ok(Verdict::Unsolved(reason.message())),
         };
         if solution.level < altcha::min_level(excess) {
-            return Ok(Verdict::Unsolved("the bot challenge is too easy for the current load; solve a new one"));
+            return Ok(Verdict::Unsolved("the bot challenge is too easy for the current load; solve a new challenge"));
         }
         let is_first = self.app.store.spend_challenge(&self.project.id, &solution.id, solution.forgotten_at()).await?;
         Ok(if is_first { Verdict::Solved } else { Verdict::Unsolved("the bot challenge's solution was used before") })
     }
 
-    /// Admits a limited number of requests whose challenge cannot be checked. If one of the two
-    /// limits is off, no such request is admitted. The network's limit is checked first, so that
-    /// one network cannot use up the project's limit.
+    /// Admits a limited number of requests whose challenge cannot be checked. If either of the two
+    /// limits is off, requests whose challenge cannot be checked are refused. The network's limit
+    /// is checked first, so that one network cannot use up the project's limit.
     async fn excuse(&self) -> Result<bool, Error> {
         let subjects =
             [(Rule::ChallengeUnavailableNetwork, Subject::network(self.place.ip)), (Rule::ChallengeUnavailableProject, Subject::project())];

@@ -39,8 +39,8 @@ impl CatalogueCache {
     }
 }
 
-/// An edition of the content without texts, with absolute URLs. The catalogue includes scheduled
-/// posts; responses leave them out.
+/// An edition of the content with absolute URLs, but without the texts of posts. The catalogue
+/// includes scheduled posts; responses leave them out.
 #[derive(Debug)]
 pub struct Catalogue {
     edition: Edition,

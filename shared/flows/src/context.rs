@@ -65,7 +65,7 @@ impl Context {
         self.project.redirects(&self.app.settings.own_pages)
     }
 
-    /// The current user; fails with the error that a user is required.
+    /// The current user; fails with `CANNOT_GET_OWN_USER_WITHOUT_USER` if no user is signed in.
     pub fn own_user(&self) -> Result<&CurrentUser, KnownError> {
         self.user.as_ref().ok_or(KnownError::CannotGetOwnUserWithoutUser)
     }
@@ -80,9 +80,10 @@ impl Context {
         if self.level >= Level::Server { Author::Server } else { Author::User }
     }
 
-    /// Refuses a client's change to how its user signs in, or the deletion of the user, in three
-    /// cases ([`CurrentUser::check_fresh`]). The session is an impersonation, it still owes a
-    /// second factor, or the sign-in or last reauthentication is too old for the project.
+    /// For changes to how a user signs in, and for deleting the user: refuses a client whose
+    /// session is not fresh ([`CurrentUser::check_fresh`]). A session is not fresh if it is an
+    /// impersonation, if it still owes a second factor, or if its sign-in or last reauthentication
+    /// is too old for the project.
     pub fn check_fresh(&self) -> Result<(), KnownError> {
         match &self.user {
             Some(current) if self.level < Level::Server => current.check_fresh(&self.project, None, &self.app),
@@ -119,7 +120,7 @@ impl Context {
     }
 
     /// Refuses a client's change to `user` if the session has ended or the user has been restricted
-    /// since the authentication; `user` has been read again.
+    /// since the authentication; `user` must have been read again.
     pub fn check_again(&self, user: &User) -> Result<(), KnownError> {
         match &self.user {
             Some(current) if self.level < Level::Server && current.row.user.id == user.id => current.check(user, &self.project),

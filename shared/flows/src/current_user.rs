@@ -35,8 +35,8 @@ pub struct CurrentUser {
 }
 
 impl CurrentUser {
-    /// Fails with `REAUTHENTICATION_REQUIRED` if the project requires a recent sign-in and the
-    /// sign-in or last reauthentication of this session is older than the project's maximum age or
+    /// Fails with `REAUTHENTICATION_REQUIRED` if the project requires a recent sign-in and this
+    /// session's sign-in or last reauthentication is older than the project's maximum age or
     /// `limit`. Also fails if the project requires two factors and the session proved only one,
     /// although the user could prove both: knowing a password must not be enough to add another
     /// factor. Always fails in an impersonation: someone other than the user uses the session, and
@@ -91,8 +91,8 @@ impl AllowedUsers {
 
     /// Refuses a user that the request does not accept.
     pub fn check(self, user: &User, session: &Session, project: &Project) -> Result<(), KnownError> {
-        // This check comes first, because it applies even if the user is also restricted for
-        // another reason.
+        // An administrator's restriction is checked first, because it applies even if the user is
+        // also restricted for another reason.
         if user.restriction.is_some() && !self.by_administrator {
             let restricted_reason = RestrictedReason::RestrictedByAdministrator;
             return Err(KnownError::RestrictedUserNotAllowed { restricted_reason });
@@ -119,8 +119,8 @@ fn client_of(claims: &Claims) -> Option<OauthClientId> {
     OauthClientId::parse(client.as_str()).ok()
 }
 
-/// Whether the client of a session may still act for its user: it exists, is switched on, and
-/// belongs to the project itself.
+/// Whether the client of a session may still act for the user: the client must exist, be switched
+/// on, and belong to the project itself.
 fn may_act(project: &ProjectId, session: &Session, claims: &Claims, items: &Items) -> Result<bool, store::Error> {
     let Some(own) = &session.client else { return Ok(client_of(claims).is_none()) };
     let client = items.read::<OauthClient>(&client_key(project, own.id))?;

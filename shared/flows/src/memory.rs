@@ -1,9 +1,9 @@
-//! The facts that a process remembers between requests: which projects and keys exist, which rate
-//! limits have been reached, and which trail entries have the maximum count of rejected sign-ups.
-//! Remembering them saves calls to the table; forgotten facts are looked up again. Some events are
-//! counted only in this memory: requests without an existing project, wrong keys at operations
-//! without a rate limit, reports of exposed API keys, checks of versions, and clients' reads.
-//! Requests that count for a whole IP address or network are first counted in this memory
+//! What a process remembers between requests: which projects and keys exist, which rate limits have
+//! been reached, and which trail entries have the maximum count of rejected sign-ups. Remembering
+//! these facts saves calls to the table; forgotten facts are looked up again. Some counts exist
+//! only in this memory: requests without an existing project, wrong keys at operations without a
+//! rate limit, reports of exposed API keys, checks of versions, and clients' reads. Requests that
+//! count for a whole IP address or network are first counted in this memory
 //! ([`Rule::is_batched`](model::limit::Rule::is_batched)).
 
 use std::collections::{HashMap, HashSet};
@@ -16,8 +16,8 @@ use wire::clock::after;
 use wire::id::ProjectId;
 
 /// The maximum number of remembered facts of each kind. At the maximum, all facts of the kind are
-/// forgotten, so that a flood cannot fill the memory. Of the counters that only this process has,
-/// only the lowest are forgotten.
+/// forgotten, so that a flood cannot fill the memory. Of the counters that is kept only in this
+/// process, only the lowest are forgotten.
 const MAX_FACTS: usize = 10_000;
 
 /// The facts that a process remembers.
@@ -122,12 +122,14 @@ impl Memory {
         Ok(())
     }
 
-    /// The count of a project's counter that only this process has, if the counter is not full.
+    /// The count of a project's counter that is kept only in this process, if the counter is not
+    /// full.
     pub fn room(&self, project: &ProjectId, counter: &Counter) -> Result<u32, Refusal> {
         self.learnt().room(counter, &format!("{project}#{}", counter.before()), &full_name(project, counter))
     }
 
-    /// Adds to a project's counter that only this process has, even beyond the counter's quota.
+    /// Adds to a project's counter that is kept only in this process, even beyond the counter's
+    /// quota.
     pub fn spend(&self, project: &ProjectId, counter: &Counter, count: u32) {
         self.learnt().add(counter, full_name(project, counter), count);
     }
@@ -187,8 +189,8 @@ impl Memory {
 }
 
 impl MemoryState {
-    /// The count of a counter that only this process has, if the counter is not full; `before` and
-    /// `now` are its names in the previous and the current window.
+    /// The count of a counter that is kept only in this process, if the counter is not full;
+    /// `before` and `now` are its names in the previous and the current window.
     fn room(&self, counter: &Counter, before: &str, now: &str) -> Result<u32, Refusal> {
         let [before, counted] = [before, now].map(|name| self.counters.get(name).map_or(0, |tally| tally.count));
         if counted >= counter.quota_after(before) { Err(counter.refusal_at(before, counted)) } else { Ok(counted) }
@@ -202,9 +204,9 @@ impl MemoryState {
         tally.count = tally.count.saturating_add(count);
     }
 
-    /// Forgets the counters that no longer matter, and at least half of the remaining ones. The
-    /// lowest are forgotten, so that a flood of subjects does not end the refusal of another
-    /// subject.
+    /// Forgets the counters that no longer matter, and then the lowest ones until half of the
+    /// maximum is free. The highest counters are kept, so a flood of subjects does not end the
+    /// refusal of another subject.
     fn forget_lowest(&mut self, now: Timestamp) {
         self.counters.retain(|_, tally| tally.ends_at > now);
         let mut lowest = 1_u32;

@@ -14,14 +14,14 @@ use crate::email::code::account_claimed;
 use crate::teams::personal;
 
 /// The maximum number of writes that release the claims of an account's previous owner and delete
-/// memberships; memberships beyond it are deleted beforehand. If the claims alone take more writes,
-/// the new owner does not get a personal team. All of these writes are in one transaction. If the
-/// transaction were too large, nobody could prove the address of an account that was filled up on
-/// purpose.
+/// memberships; memberships beyond this number are deleted beforehand. If the claims alone take
+/// more writes, the new owner does not get a personal team. All of these writes are in one
+/// transaction. If the transaction were too large, nobody could prove the address of an account
+/// that was filled up on purpose.
 const MAX_RELEASED: usize = 80;
 
-/// Hands the account of `before` to its new owner: `user`, who has only the proved address and the
-/// credential that proved it. Returns the change's additional writes, including an email to the
+/// Hands the account of `before` over to its new owner, `user`, who has only the proved address and
+/// the credential that proved it. Returns the change's additional writes, including an email to the
 /// address.
 ///
 /// The user leaves all teams, because the previous owner may have let other people in, as members

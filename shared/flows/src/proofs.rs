@@ -3,8 +3,8 @@
 //! projects stay in effect for that time.
 //!
 //! Only successful proofs are remembered, each for its project, access level and key: a refused key
-//! is always read. The time starts before the read, so that a proof does not outlive a change by
-//! more than this time. Proofs of administrators are never remembered.
+//! is always read. The time starts before the read, so a proof never outlives a change by more than
+//! this time. Proofs of administrators are never remembered.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,6 +1,6 @@
 //! Providers of a project. Tests OpenID issuers, their metadata and their keys, when an
-//! administrator saves them. Mistakes are thus found at that time, and not when the first user
-//! signs in.
+//! administrator saves them. The administrator thus notices a mistake immediately, instead of when
+//! the first user signs in.
 //!
 //! Providers of the catalog are not tested, because their endpoints are known, and a client id and
 //! secret cannot be tested without a user.
@@ -23,10 +23,10 @@ use crate::app::App;
 const MAX_TESTS: usize = 4;
 
 /// Tests the issuers of new and changed providers, each issuer once, and stops at the first
-/// failure. Otherwise, anyone who may create a project could turn one request into a hundred
-/// requests to a third party. Unchanged providers need not be available. The requests count for
-/// `project`. When a project is created, `project` is the creating project instead, because anyone
-/// can create many projects.
+/// failure. Without these restrictions, anyone who may create a project could turn one request into
+/// a hundred requests to a third party. Unchanged providers need not be available. The tests'
+/// requests count for `project`. When a project is created, `project` must be the existing project
+/// through which it is created, because anyone can create many projects.
 pub async fn test_changed(app: &App, project: &ProjectId, before: &ProjectConfig, after: &ProjectConfig) -> Result<(), KnownError> {
     // A provider that users could not sign in with was not tested when it was saved.
     let changed =

@@ -6,7 +6,7 @@ use crate::app::App;
 /// The maximum count of a trail entry of rejected sign-ups; there is an entry for each minute,
 /// operation and combination of rules. The maximum keeps a flood of sign-ups from becoming a flood
 /// of writes to one item; sign-ups beyond the maximum are not counted. Each process may exceed the
-/// maximum by the number of requests in progress.
+/// maximum by its number of concurrent requests.
 pub const MAX_COUNTED: u64 = 600;
 
 /// Counts the sign-up of the current request if it was rejected. An error of the table is only

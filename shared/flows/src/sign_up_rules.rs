@@ -4,8 +4,8 @@
 //! evaluation. A request that waits too long fails, so that nobody signs up without being judged.
 //!
 //! Projects take turns. A project's evaluations run one after another, and only the first in line
-//! waits for a thread. However many requests a project has, the next request of another project
-//! therefore waits for at most one evaluation of each project already waiting.
+//! waits for a thread. Therefore, however many requests a project has, the next request of another
+//! project waits for at most one evaluation of each project already waiting.
 //!
 //! Compiled rules are kept until the project's rules change.
 

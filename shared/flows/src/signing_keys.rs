@@ -1,5 +1,5 @@
-//! The RSA keys of projects. A process reads them before it verifies or signs a token with such a
-//! key, at most once a minute ([`model::session::token::rsa`]).
+//! The RSA keys of projects. A process reads a project's RSA keys before it verifies or signs a
+//! token with one, at most once a minute ([`model::session::token::rsa`]).
 //!
 //! Before a token is verified, no part of the request is proved or counted. An attacker with forged
 //! tokens therefore causes one read for each request, which costs less than the request itself.

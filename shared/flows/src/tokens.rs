@@ -34,7 +34,8 @@ impl Remember for Tokens {
         let mut known = self.known();
         if known.len() >= MAX_TOKENS {
             known.retain(|_, claims| claims.exp > now.as_second());
-            // Without clearing, every new token might cause a search for expired ones.
+            // If too few tokens have expired, all are forgotten; otherwise, every new token might
+            // cause another search for expired ones.
             if known.len() > MAX_TOKENS / 2 {
                 known.clear();
             }

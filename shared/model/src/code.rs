@@ -60,7 +60,7 @@ impl Purpose {
 #[schema(value_type = String, min_length = 45, max_length = 45, example = "0123456789abcdefghjkmnpqrstvwxyz0123456789abc")]
 pub struct Code(SecretString);
 
-/// The text is not as long as a code.
+/// The text does not have the length of a code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be {LENGTH} characters long")]
 pub struct CodeTextRefusal;
@@ -108,8 +108,8 @@ impl Code {
     }
 
     /// The digest of the complete code. Items stored under the digest of the nonce contain the
-    /// code's digest for comparison. The items of other codes, such as those in unsubscribe links,
-    /// have the code's digest in their keys.
+    /// complete code's digest for comparison. The items of other codes, such as those in
+    /// unsubscribe links, have the code's digest in their keys.
     pub fn digest(&self) -> Digest {
         Digest::of(self.text())
     }

@@ -145,7 +145,8 @@ impl Upload {
     }
 
     /// The digest for the image of a team member, computed from the member's user id and the file.
-    /// So members with the same file have separate copies, and each copy can be deleted separately.
+    /// Members with the same file therefore have separate copies, and each copy can be deleted
+    /// separately.
     pub fn digest_of_member(&self, user: UserId) -> Digest {
         Digest::from_bytes(&[user.uuid().as_bytes(), self.bytes.as_slice()].concat())
     }

@@ -1,14 +1,14 @@
 //! The resources that clients can create and that remain until they are removed, each with its
 //! maximum number per owner.
 //!
-//! This table defines all maximum numbers; the code that enforces the numbers, the errors and
-//! `docs/api/quotas.md` read the table. Anyone can become a user, and anything that a user can
+//! The table in this file defines all maximum numbers; the enforcing code, the errors and
+//! `docs/api/quotas.md` are based on it. Anyone can become a user, and anything that a user can
 //! create costs the project something until it is removed. Servers and administrators can create
 //! any number of most resources. Exceptions are resources that are part of their owner's item,
 //! which every request reads, and sets of API keys, which are listed without pages.
 //!
 //! Anonymous users have not proved anything, and anyone can create any number of anonymous users.
-//! So they cannot create any of these resources unless the project allows it
+//! Anonymous users therefore cannot create any of these resources unless the project allows it
 //! ([`QuotaSettings::anonymous`]).
 
 use serde::{Deserialize, Serialize};
@@ -85,7 +85,7 @@ impl Quota {
     pub const fn row(self) -> Row {
         let (what, owner, max, room, operations): (_, _, _, _, &[&str]) = match self {
             Self::Teams => {
-                ("teams that the user has created", "user", 50, "delete one of them; leaving a team is not enough", &["teams-team-create"])
+                ("teams that the user has created", "user", 50, "delete one; leaving a team is not enough", &["teams-team-create"])
             }
             Self::Memberships => (
                 "team memberships, checked when the user accepts an invitation",

@@ -1,9 +1,11 @@
 //! Responses to requests, and the errors of requests.
 
 use std::error::Error as StdError;
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
-use http::StatusCode;
+use http::{Request, Response, StatusCode};
+use http_cache_semantics::{CacheOptions, CachePolicy};
 use serde::de::DeserializeOwned;
 use wire::json::is_too_complex;
 
@@ -22,7 +24,7 @@ pub enum AnswerError {
     #[error("the provider refused the request: {0}")]
     Refused(String),
     /// The provider responded to a GET with status 401: it does not accept the access token, or
-    /// requires one when none was sent.
+    /// requires one although none was sent.
     #[error("the provider does not accept the access token, or requires one")]
     Unauthorized,
     /// The provider's metadata or response shows that the provider, or its entry in the project's
@@ -33,7 +35,7 @@ pub enum AnswerError {
     #[error("the request or the provider's answer is invalid: {0}")]
     Senseless(String),
     /// The URL must not be called: it uses neither HTTP nor HTTPS. Unless the deployment allows
-    /// private addresses, this also applies to plain HTTP and to a private IP address as the host.
+    /// private addresses, plain HTTP and private IP addresses are refused too.
     #[error("{0} is not a public HTTPS address; GATELET_ALLOW_PRIVATE_ISSUERS=1 allows private ones and HTTP")]
     Private(String),
 }
@@ -43,12 +45,25 @@ pub enum AnswerError {
 pub struct Answer {
     pub(crate) status: StatusCode,
     pub(crate) body: Bytes,
+    pub(crate) fresh_for: Duration,
 }
 
 impl Answer {
     /// The status.
     pub fn status(&self) -> u16 {
         self.status.as_u16()
+    }
+
+    /// How long a shared cache may use the response, by its headers (RFC 9111 §4.2).
+    pub fn fresh_for(&self) -> Duration {
+        self.fresh_for
+    }
+
+    /// The response, if its status is 200.
+    pub fn found(self) -> Result<Self, AnswerError> {
+        let status = self.status;
+        self.successful()
+            .and_then(|answer| if status == StatusCode::OK { Ok(answer) } else { Err(AnswerError::Refused(status.to_string())) })
     }
 
     /// The body as text; `None` if it is not UTF-8.
@@ -89,7 +104,7 @@ fn redirects(status: StatusCode) -> AnswerError {
     AnswerError::Misconfigured(format!("an endpoint answers {status}, and redirects are not followed: use the URL it redirects to"))
 }
 
-/// The failure of a request that got no usable response.
+/// The failure of a request that did not get a usable response.
 pub(crate) struct AttemptError {
     pub(crate) fault: AnswerError,
     /// Whether the request definitely did not reach the server.
@@ -104,8 +119,8 @@ impl AttemptError {
         Self { fault, is_unsent: false, is_throttled: false }
     }
 
-    /// Whether a second attempt could succeed and does no harm; an attempt never does harm if the
-    /// request `is_safe`.
+    /// Whether a second attempt could succeed without doing harm; repeating a request that
+    /// `is_safe` never does harm.
     pub(crate) fn may_repeat(&self, is_safe: bool) -> bool {
         matches!(self.fault, AnswerError::Unavailable(_)) && !self.is_throttled && (is_safe || self.is_unsent)
     }
@@ -127,8 +142,16 @@ pub(crate) fn unavailable(error: &(dyn StdError + 'static)) -> AnswerError {
     AnswerError::Unavailable(text)
 }
 
+/// How long a shared cache may use a response. The headers determine this, relative to the time of
+/// the response, so the current time does not matter.
+pub(crate) fn freshness<B>(request: &Request<()>, response: &Response<B>) -> Duration {
+    let policy = CachePolicy::new_options(request, response, SystemTime::UNIX_EPOCH, CacheOptions::default());
+    if policy.is_storable() { policy.time_to_live(SystemTime::UNIX_EPOCH) } else { Duration::ZERO }
+}
+
 #[cfg(test)]
 mod tests {
+    use http::HeaderValue;
     use serde::Deserialize;
     use serde_json::Value;
     use wire::json::MAX_MARKS;
@@ -141,7 +164,25 @@ mod tests {
     }
 
     fn answer(status: StatusCode, body: String) -> Answer {
-        Answer { status, body: body.into() }
+        Answer { status, body: body.into(), fresh_for: Duration::ZERO }
+    }
+
+    #[test]
+    fn a_response_is_fresh_for_as_long_as_its_headers_say() {
+        let fresh = |headers: &[(&'static str, &'static str)]| {
+            let mut response = Response::new(());
+            headers.iter().for_each(|(name, value)| drop(response.headers_mut().insert(*name, HeaderValue::from_static(value))));
+            freshness(&Request::new(()), &response).as_secs()
+        };
+        let date = ("date", "Sun, 06 Nov 1994 08:49:37 GMT");
+        assert_eq!(fresh(&[("cache-control", "max-age=600")]), 600);
+        assert_eq!(fresh(&[("cache-control", "max-age=600, s-maxage=60")]), 60);
+        assert_eq!(fresh(&[("cache-control", "public, max-age=600"), ("age", "500"), date]), 100);
+        assert_eq!(fresh(&[date, ("expires", "Sun, 06 Nov 1994 08:59:37 GMT")]), 600);
+        for cache_control in ["no-store", "no-cache", "private, max-age=600", "max-age=0"] {
+            assert_eq!(fresh(&[("cache-control", cache_control)]), 0, "{cache_control}");
+        }
+        assert_eq!(fresh(&[]), 0);
     }
 
     #[test]

@@ -4,9 +4,9 @@
 //! operator's network ([`crate::public_address`]) sees only the name. For this reason, this process
 //! resolves the name first, and refuses it if all its addresses are private. Names that do not
 //! resolve in this process are left to the proxy, because networks with a proxy often cannot
-//! resolve public names. The proxy must refuse private destinations itself. If the proxy refuses
-//! one, the error is the same as for a name with private addresses, so that projects do not learn
-//! which names exist in the network.
+//! resolve public names. The proxy must refuse private destinations itself. If the proxy refuses a
+//! destination, the error is the same as for a name with private addresses, so that projects cannot
+//! find out which names exist in the network.
 
 use std::error::Error as StdError;
 use std::net::{IpAddr, SocketAddr};

@@ -22,7 +22,7 @@ pub struct TimeoutConnector<C> {
 }
 
 impl<C> TimeoutConnector<C> {
-    /// A connector whose connections may take `limit`.
+    /// A connector whose connections may take up to `limit`.
     pub fn new(connector: C, limit: Duration) -> Self {
         Self { connector, limit }
     }

@@ -77,7 +77,7 @@ impl Lookups {
     }
 
     /// Admits a project's call to a host, whose name may have to be looked up. Call the host
-    /// immediately: it only counts while it is being looked up.
+    /// immediately: the host counts only while it is being looked up.
     pub(crate) fn admit(&self, project: &ProjectId, host: &str) -> Result<(), LookupRefusal> {
         let hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
         let is_looked_up = |host: &String| {
@@ -116,7 +116,7 @@ impl Lookups {
 #[error("{MAX_HOSTS_OF_PROJECT} other host names of the project are still being looked up")]
 pub(crate) struct LookupRefusal;
 
-/// A resolver that makes lookups by the system.
+/// A resolver that lets the system look up names, within these limits.
 #[derive(Debug, Clone)]
 pub(crate) struct SystemNames(pub(crate) &'static Lookups);
 

@@ -1,11 +1,11 @@
 //! Requests to OAuth providers and Turnstile. A project's administrators choose issuers, so the
-//! target of a request is untrusted. There are no redirects, each request has a timeout, and
+//! target of a request is untrusted. Redirects are not followed, each request has a timeout, and
 //! responses have a maximum size. Only public IP addresses are called ([`crate::public_address`])
 //! unless the deployment also allows private ones.
 //!
 //! A failed request is repeated once if that is safe: if the request only reads, or certainly did
-//! not reach the server. Otherwise, codes and refresh tokens are not sent twice, because a provider
-//! that sees one again revokes the tokens it issued (RFC 6749 §4.1.2, RFC 9700 §4.14).
+//! not reach the server. A code or refresh token that may have arrived is not sent again, because a
+//! provider that receives one twice revokes the tokens it issued (RFC 6749 §4.1.2, RFC 9700 §4.14).
 
 use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
@@ -33,7 +33,7 @@ use url::{Host, Url};
 use wire::id::ProjectId;
 
 pub use crate::answer::{Answer, AnswerError};
-use crate::answer::{AttemptError, unavailable, unsendable};
+use crate::answer::{AttemptError, freshness, unavailable, unsendable};
 use crate::connector::Connector;
 use crate::lookups::{Lookups, PROVIDERS, SystemNames, WEBHOOKS};
 use crate::proxy::Proxy;
@@ -46,6 +46,11 @@ const PROVIDER_TIMEOUT: Duration = Duration::from_secs(6);
 /// The total time limit for a request's calls to providers: below the timeout of the functions that
 /// make these calls.
 pub const PROVIDERS_TIMEOUT: Duration = Duration::from_secs(20);
+/// The time limit for fetching the metadata document of an OAuth client, because a person waits for
+/// it.
+const DOCUMENT_TIMEOUT: Duration = Duration::from_secs(5);
+/// The maximum size of such a document, in bytes (Client ID Metadata Document §6.6).
+const MAX_DOCUMENT: usize = 5 * 1024;
 /// The time limit for Turnstile, because people wait for it at every sign-up.
 const CHALLENGE_TIMEOUT: Duration = Duration::from_secs(2);
 /// The time limit for calls in operations whose main work is something else: below the timeout of
@@ -73,6 +78,8 @@ pub struct Outgoing<'a> {
     project: Option<&'a ProjectId>,
     /// Whether the calls are to webhook endpoints, for which lookups have a separate limit.
     is_for_webhooks: bool,
+    /// The maximum size of a response, in bytes.
+    max_answer: usize,
     /// The time limit for an attempt.
     timeout: Duration,
     /// The end of the time for all calls together.
@@ -80,8 +87,8 @@ pub struct Outgoing<'a> {
 }
 
 impl<'a> Outgoing<'a> {
-    /// A client with the deployment's rules for private IP addresses. The client's calls together
-    /// may take [`PROVIDERS_TIMEOUT`], starting now.
+    /// A client with the deployment's rules for private IP addresses. All of the client's calls
+    /// together may take up to [`PROVIDERS_TIMEOUT`], starting now.
     pub fn new(settings: &'a Settings, project: &'a ProjectId) -> Self {
         Self { project: Some(project), ..Self::without_project(settings) }
     }
@@ -92,9 +99,16 @@ impl<'a> Outgoing<'a> {
             stand_in: settings.provider_stand_in.as_deref(),
             project: None,
             is_for_webhooks: false,
+            max_answer: MAX_ANSWER,
             timeout: PROVIDER_TIMEOUT,
             until: Instant::now() + PROVIDERS_TIMEOUT,
         }
+    }
+
+    /// A client for the metadata documents of OAuth clients, which anybody can choose.
+    pub fn for_documents(settings: &'a Settings, project: &'a ProjectId) -> Self {
+        let until = Instant::now() + DOCUMENT_TIMEOUT;
+        Self { max_answer: MAX_DOCUMENT, timeout: DOCUMENT_TIMEOUT, until, ..Self::new(settings, project) }
     }
 
     /// A client for Turnstile.
@@ -103,20 +117,20 @@ impl<'a> Outgoing<'a> {
         Self { timeout: CHALLENGE_TIMEOUT, until, ..Self::new(settings, project) }
     }
 
-    /// A client for the metadata of issuers, in operations that do not call any other endpoint. The
-    /// client's calls together may take eight seconds.
+    /// A client for the metadata of issuers, in operations that do not call any other endpoint. All
+    /// of the client's calls together may take up to eight seconds.
     pub fn for_metadata(settings: &'a Settings, project: &'a ProjectId) -> Self {
         Self { until: Instant::now() + BRIEF_TIMEOUT, ..Self::new(settings, project) }
     }
 
-    /// A client for webhook endpoints. It follows the rules of [`Self::new`], but does not use the
-    /// server that replaces providers; `project` is `None` if the client only checks URLs.
+    /// A client for webhook endpoints. The client follows the rules of [`Self::new`], but does not
+    /// use the server that replaces providers; `project` is `None` if the client only checks URLs.
     pub(crate) fn for_webhooks(settings: &'a Settings, project: Option<&'a ProjectId>) -> Self {
         Self { stand_in: None, project, is_for_webhooks: true, ..Self::without_project(settings) }
     }
 
-    /// Whether there is time left for a whole attempt. If not, do not send anything that must not
-    /// be sent twice.
+    /// Whether there is time left for a whole attempt. If there is too little time, do not send
+    /// anything that must not be sent twice.
     pub fn has_time(self) -> bool {
         Instant::now() + self.timeout <= self.until
     }
@@ -124,7 +138,7 @@ impl<'a> Outgoing<'a> {
     /// A client for tests, which may call this machine.
     #[cfg(test)]
     pub(crate) fn for_tests(timeout: Duration, until: Instant) -> Outgoing<'static> {
-        Outgoing { allow_private: true, stand_in: None, project: None, is_for_webhooks: false, timeout, until }
+        Outgoing { allow_private: true, stand_in: None, project: None, is_for_webhooks: false, max_answer: MAX_ANSWER, timeout, until }
     }
 
     /// The URL to use for an endpoint: the endpoint's URL or, if a server replaces all hosts, the
@@ -144,7 +158,7 @@ impl<'a> Outgoing<'a> {
     }
 
     /// Fetches a document. The status may be any status below 500 except 429, and the media type
-    /// may differ from JSON and JWT.
+    /// need not be JSON or JWT.
     pub async fn fetch(self, url: &str, bearer: Option<&str>, header: Option<(&str, &str)>) -> Result<Answer, AnswerError> {
         let bearer = bearer.map(|token| (AUTHORIZATION, format!("Bearer {token}")));
         let header = header.map(|(name, value)| Ok((name.parse::<HeaderName>().map_err(unsendable)?, value.to_owned()))).transpose()?;
@@ -203,7 +217,7 @@ impl<'a> Outgoing<'a> {
         let end = (begun + self.timeout).min(self.until);
         let connection = capture_connection(&mut request);
         let late = |_| AttemptError::after(AnswerError::Unavailable(format!("no answer within {:.0} s", (end - begun).as_secs_f64())));
-        let answer = timeout_at(end, exchange(self.client(), request)).await.map_err(late).flatten();
+        let answer = timeout_at(end, exchange(self.client(), request, self.max_answer)).await.map_err(late).flatten();
         answer.map_err(|failure| AttemptError { is_unsent: connection.connection_metadata().is_none(), ..failure })
     }
 
@@ -246,7 +260,7 @@ pub(crate) type Client<R = SystemNames> = legacy::Client<HttpsConnector<Connecto
 /// addresses in URLs are not resolved; [`Outgoing::check`] checks them. The client trusts the
 /// operator's certificates, and uses the operator's proxy.
 fn client_from_env(resolver: PublicResolver) -> Client {
-    // This cannot happen in practice, because a process with invalid variables does not even start.
+    // In practice, the variables are valid, because a process with invalid ones does not start.
     let unreadable = |error: &wire::environment::Error| tracing::error!(%error, "outgoing calls ignore a setting of the environment");
     let roots = tls::roots().inspect_err(unreadable).unwrap_or_else(|_| tls::public_roots());
     let proxy = Proxy::from_env().inspect_err(unreadable).unwrap_or_default();
@@ -269,20 +283,22 @@ where
         .build(connector)
 }
 
-async fn exchange(client: &Client, request: Request<Full<Bytes>>) -> Result<Answer, AttemptError> {
+async fn exchange(client: &Client, request: Request<Full<Bytes>>, max_answer: usize) -> Result<Answer, AttemptError> {
+    let sent = Request::from_parts(request.clone().into_parts().0, ());
     let response = client.request(request).await.map_err(|error| AttemptError::after(unavailable(&error)))?;
     let status = response.status();
     let is_throttled = status == StatusCode::TOO_MANY_REQUESTS;
     if status.is_server_error() || is_throttled {
         return Err(AttemptError { is_throttled, ..AttemptError::after(AnswerError::Unavailable(status.to_string())) });
     }
-    let body = Limited::new(response.into_body(), MAX_ANSWER).collect().await.map_err(|error| match error.downcast_ref() {
+    let fresh_for = freshness(&sent, &response);
+    let body = Limited::new(response.into_body(), max_answer).collect().await.map_err(|error| match error.downcast_ref() {
         Some(LengthLimitError { .. }) => {
-            AttemptError::after(AnswerError::Senseless(format!("the answer has more than {MAX_ANSWER} bytes")))
+            AttemptError::after(AnswerError::Senseless(format!("the answer has more than {max_answer} bytes")))
         }
         None => AttemptError::after(unavailable(&*error)),
     })?;
-    Ok(Answer { status, body: body.to_bytes() })
+    Ok(Answer { status, body: body.to_bytes(), fresh_for })
 }
 
 #[cfg(test)]
@@ -291,7 +307,7 @@ mod tests {
 
     fn outgoing(allow_private: bool) -> Outgoing<'static> {
         let until = Instant::now() + PROVIDERS_TIMEOUT;
-        Outgoing { allow_private, stand_in: None, project: None, is_for_webhooks: false, timeout: PROVIDER_TIMEOUT, until }
+        Outgoing { allow_private, ..Outgoing::for_tests(PROVIDER_TIMEOUT, until) }
     }
 
     #[test]

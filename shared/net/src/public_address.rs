@@ -15,7 +15,7 @@ pub(crate) fn rule(allow_private: bool) -> fn(IpAddr) -> bool {
     if allow_private { |_| true } else { is_public }
 }
 
-/// The allowed addresses of a host, at least one.
+/// The allowed addresses among those found for a host; fails if there are none.
 pub(crate) fn among(
     host: &str,
     found: impl Iterator<Item = SocketAddr>,

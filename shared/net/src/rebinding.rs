@@ -1,4 +1,4 @@
-//! Tests that DNS rebinding fails: the address of a name changes between the check and the
+//! Tests that DNS rebinding fails: attacks that change a name's address between the check and the
 //! connection. The tests use the complete client.
 
 use std::collections::VecDeque;
@@ -20,7 +20,8 @@ use crate::answer::unavailable;
 use crate::outgoing::{AnswerError, Client, client};
 use crate::resolver::PublicResolver;
 
-/// Two addresses of this machine: one stands for a public address, the other one is private.
+/// Two addresses of this machine: the first one represents a public address, the second one a
+/// private address.
 const PUBLIC: Ipv4Addr = Ipv4Addr::LOCALHOST;
 const PRIVATE: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
 

@@ -1,6 +1,6 @@
-//! The resolver for requests to providers and webhook endpoints. It returns only allowed addresses,
-//! and connections use one of these. The name is not resolved again between the check and the
-//! connection, so an attacker cannot change the address in between (DNS rebinding).
+//! The resolver for requests to providers and webhook endpoints. The resolver returns only allowed
+//! addresses, one of which the connection then uses. The name is not resolved again after this
+//! check, so an attacker cannot change the address before the connection (DNS rebinding).
 
 use std::error::Error as StdError;
 use std::net::{IpAddr, SocketAddr};
@@ -25,7 +25,7 @@ pub(crate) struct PublicResolver<R = SystemNames> {
 }
 
 impl PublicResolver {
-    /// Resolves names with these lookups by the system.
+    /// Resolves names with `lookups`, which limit the system's lookups.
     pub(crate) fn new(allow_private: bool, lookups: &'static Lookups) -> Self {
         Self { names: SystemNames(lookups), may_call: rule(allow_private) }
     }

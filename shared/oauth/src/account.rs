@@ -61,7 +61,8 @@ impl Reader<'_> {
                 Fields::OPENID.read(&claims).map_err(senseless)
             }
             Ok(None) => Ok(profile),
-            // The token alone is enough to sign in, so errors of the endpoint do not matter.
+            // The ID token alone is enough to sign in, so errors of the userinfo endpoint do not
+            // matter.
             Err(_) if profile.email.is_some() => Ok(profile),
             Err(fault) => Err(fault),
         }
@@ -179,7 +180,7 @@ mod tests {
                 json!({ "sub": "1", "email_verified": true }),
                 false,
             ),
-            // The address in userinfo is verified, but not the address in the token.
+            // The address in userinfo is verified, but the address in the token is not.
             (
                 json!({ "sub": "1", "email": "ada@example.com" }),
                 json!({ "sub": "1", "email": "eve@example.com", "email_verified": true }),

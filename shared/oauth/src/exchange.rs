@@ -1,6 +1,6 @@
 //! The second half of a flow: exchanges a provider's code for tokens (RFC 6749 §4.1.3) and reads
-//! the account. Later, refreshes the tokens (§6) and checks whether the provider still accepts an
-//! access token.
+//! the account. Also refreshes the tokens later (§6), and checks whether the provider still accepts
+//! an access token.
 
 use jiff::Timestamp;
 use model::project::OAuthProvider;
@@ -20,7 +20,7 @@ use crate::tokens::error;
 /// The error code for a client that is unknown or not authenticated (RFC 6749 §5.2).
 const INVALID_CLIENT: &str = "invalid_client";
 
-/// A provider, and the client with which it is called.
+/// A provider, and the client used to call it.
 pub struct Peer<'a> {
     outgoing: Outgoing<'a>,
     provider: &'a OAuthProvider,
@@ -56,7 +56,7 @@ pub struct Grant<'a> {
 /// Why a provider did not issue tokens.
 #[derive(Debug, thiserror::Error)]
 pub enum ExchangeError {
-    /// The provider does not accept the code or the refresh token, or no longer accepts it.
+    /// The provider does not accept the code or refresh token, for example because it has expired.
     #[error("the provider does not accept the grant: {0}")]
     Grant(String),
     /// The provider does not accept the client id or the client secret.
@@ -103,7 +103,7 @@ enum Source {
 }
 
 impl<'a> Peer<'a> {
-    /// A project's provider, called with this client.
+    /// A project's provider, which is called with `client`.
     pub fn new(outgoing: Outgoing<'a>, provider: &'a OAuthProvider, client: Client, now: Timestamp) -> Self {
         Self { outgoing, provider, client, now }
     }
@@ -168,9 +168,8 @@ impl<'a> Peer<'a> {
         Ok(self.tokens(&endpoints, form).await?)
     }
 
-    /// Whether the provider still accepts an access token; `None` if there is no way to check, as
-    /// with an issuer outside the catalog that has no userinfo endpoint (OpenID Connect Core
-    /// §5.3.3).
+    /// Whether the provider still accepts an access token; `None` if this cannot be checked, as for
+    /// an issuer outside the catalog without a userinfo endpoint (OpenID Connect Core §5.3.3).
     pub async fn accepts(&self, access_token: &SecretString) -> Result<Option<bool>, AnswerError> {
         let token = access_token.expose_secret();
         let Some(known) = catalog::find(&self.provider.id) else {
@@ -188,7 +187,7 @@ impl<'a> Peer<'a> {
             }
             (TokenCheck::Account, Identity::Api(api)) => (api, None),
             (TokenCheck::AccountError(number), Identity::Api(api)) => (api, Some(number)),
-            // Apple has no API for this check, and its tokens last for an hour.
+            // Apple does not have an API for this check, and its tokens expire after an hour.
             (TokenCheck::None, _) | (_, Identity::IdToken { .. }) => return Ok(Some(true)),
         };
         judged(&self.reader().ask(&api, access_token).await?, number).map(Some)

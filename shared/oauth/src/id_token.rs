@@ -12,7 +12,7 @@ use crate::jwt::Jwt;
 use crate::keys::Verification;
 use crate::metadata;
 
-/// The maximum difference of an issuer's clock, in seconds.
+/// How far an issuer's clock may differ from ours, in seconds.
 const LEEWAY: f64 = 60.0;
 
 /// The values that an ID token must have, and the keys that verify the token.
@@ -23,8 +23,8 @@ pub struct Expectations<'a> {
     pub jwks_uri: &'a str,
     /// The client ids accepted as audience and as authorized party (`azp`).
     pub client_ids: &'a [&'a str],
-    /// The required nonce. If absent, the token must not have a nonce either: otherwise, a stolen
-    /// token with a nonce could be used by leaving the nonce out.
+    /// The required nonce. If the nonce is absent, the token must not have one either: otherwise, a
+    /// stolen token with a nonce could be used by leaving the nonce out.
     pub nonce: Option<&'a str>,
     /// The client's secret and the HMAC algorithms that the issuer lists for signing, if it lists
     /// any (§3.1.3.7 step 8).
@@ -182,7 +182,7 @@ fn is_client(value: &Value, expected: &Expectations<'_>) -> bool {
     value.as_str().is_some_and(|id| expected.client_ids.contains(&id))
 }
 
-/// Whether an `aud`, which is a text or a list, names the client.
+/// Whether an `aud`, which is a string or a list, names the client.
 fn names_client(audience: &Value, expected: &Expectations<'_>) -> bool {
     match audience {
         Value::Array(audiences) => audiences.iter().any(|one| is_client(one, expected)),

@@ -114,8 +114,8 @@ impl<T: DeserializeOwned> Cache<T> {
         all.push_back(CacheEntry { url, document, read_at });
     }
 
-    /// The cached document, if it was fetched less than `fresh` ago. Otherwise, the document is
-    /// fetched, and cached if `check` accepts it.
+    /// The cached document, if it was fetched less than `fresh` ago. An older or missing document
+    /// is fetched, and cached if `check` accepts it.
     async fn read(
         &self,
         outgoing: Outgoing<'_>,
@@ -134,7 +134,8 @@ impl<T: DeserializeOwned> Cache<T> {
     }
 }
 
-/// The error for a document that an issuer must publish; a refusal is permanent.
+/// The error for a document that an issuer must publish: if the issuer refuses to serve the
+/// document, the issuer is set up incorrectly.
 fn published(fault: AnswerError, url: &str) -> AnswerError {
     match fault {
         AnswerError::Refused(status) => AnswerError::Misconfigured(format!("{url} answers {status}")),
@@ -150,8 +151,8 @@ fn check_location(endpoint: &str) -> Result<(), AnswerError> {
     url.map(drop).ok_or_else(|| AnswerError::Misconfigured("the authorization endpoint is not an http or https URL".to_owned()))
 }
 
-/// Whether an issuer's metadata may name another issuer, as at Microsoft: there, each tenant is an
-/// issuer, and metadata shared by several tenants does not name a single one.
+/// Whether the metadata of `issuer` may contain `named` as the issuer. Only Microsoft's may differ:
+/// each of its tenants is an issuer, and metadata shared by several tenants cannot name just one.
 fn is_tenant_of(named: &str, issuer: &str) -> bool {
     let (Ok(named), Ok(issuer)) = (Url::parse(named), Url::parse(issuer)) else { return false };
     let host = issuer.host_str().unwrap_or_default();
@@ -174,7 +175,7 @@ pub async fn discover(outgoing: Outgoing<'_>, issuer: &str, now: Timestamp) -> R
 }
 
 /// Like [`discover`], but also reads the issuer's keys, and bypasses the cache. Also fails if the
-/// issuer publishes no key that can verify a signature and does not sign with the client's secret.
+/// issuer neither publishes a key that can verify signatures nor signs with the client's secret.
 pub async fn examine(outgoing: Outgoing<'_>, issuer: &str, now: Timestamp) -> Result<Metadata, AnswerError> {
     let metadata = discover_since(outgoing, issuer, (SignedDuration::ZERO, now)).await?;
     let keys = KEYS.read(outgoing, &metadata.jwks_uri, (SignedDuration::ZERO, now), |_| Ok(())).await?;

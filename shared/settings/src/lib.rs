@@ -31,7 +31,7 @@ const KNOWN_SECRETS: [&str; 2] = ["change-me-change-me-change-me-change-me", "00
 /// The operator's settings of a deployment.
 #[derive(Clone)]
 pub struct Settings {
-    /// The base URL of the product API and of the issuers of tokens, without a trailing slash.
+    /// The base URL of the product API and of the token issuers, without a trailing slash.
     pub api_url: String,
     /// Where the service's own pages for users are.
     pub own_pages: OwnPages,
@@ -62,8 +62,8 @@ pub struct Settings {
     /// Whether viewer headers (`cloudfront-viewer-…`) are trusted if there is no origin secret. The
     /// setting is intended for tests.
     pub trust_viewer_headers: bool,
-    /// Whether this is a development environment, whose API URL uses plain HTTP. If so, the OAuth
-    /// cookie may be sent without TLS.
+    /// Whether this is a development environment, whose API URL uses plain HTTP. In development,
+    /// the OAuth cookie may be sent without TLS.
     pub development: bool,
     /// Whether OAuth issuers, mail servers and webhook endpoints may have loopback, private and
     /// link-local IP addresses. If so, issuers may also use plain HTTP, mail servers and webhook
@@ -79,8 +79,7 @@ pub struct Settings {
     /// The contacts for reporting vulnerabilities; absent for a site without `security.txt`, and in
     /// functions that do not show it ([`Self::with_security_contact`]).
     pub security_contact: Option<SecurityContact>,
-    /// The name of the S3 bucket with the images of the content; absent if the images are in the
-    /// table.
+    /// The name of the S3 bucket with the content's images; absent if the images are in the table.
     pub images_bucket: Option<String>,
 }
 
@@ -120,8 +119,8 @@ impl Settings {
     }
 
     /// Adds the security contact from the environment. Only functions without a deployment secret
-    /// show the contact. [`Self::from_env`] omits the contact, because the parser of its expiry
-    /// would make every function larger.
+    /// show the contact. [`Self::from_env`] omits the contact, because the code that parses the
+    /// contact's expiry date would make every function larger.
     pub fn with_security_contact(self) -> Result<Self, Error> {
         Ok(Self { security_contact: security_contact(variable)?, ..self })
     }

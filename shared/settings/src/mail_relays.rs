@@ -23,8 +23,8 @@ impl MailRelays {
         entries.map(relay).collect::<Result<_, _>>().map(Self)
     }
 
-    /// Whether `host` and `port` are those of a relay in the list; another host with the same
-    /// address is not.
+    /// Whether the list contains `host` with `port`. A host that only has the same address as a
+    /// relay does not count.
     pub fn include(&self, host: &str, port: u16) -> bool {
         Host::parse(host).is_ok_and(|host| self.0.contains(&(host, port)))
     }

@@ -1,4 +1,4 @@
-//! The documents by which programs discover the site: the API catalog, the links to the site's
+//! The documents that help programs discover the site: the API catalog, the links to the site's
 //! catalogs, and the OpenAPI document.
 
 use serde_json::json;
@@ -62,7 +62,7 @@ pub fn links(site_url: &str) -> String {
 /// The placeholder for the base URL of the product API in the OpenAPI document embedded in a
 /// function.
 pub const API_URL: &str = "https://api.invalid";
-/// The placeholder for the URL of the site in that document.
+/// The placeholder for the site's URL in the embedded OpenAPI document.
 pub const SITE_URL: &str = "https://site.invalid";
 
 /// `/openapi.json`: the OpenAPI document of all operations, with the URLs of the deployment.

@@ -7,13 +7,13 @@ pub struct Document {
     pub media_type: &'static str,
     /// The text of the document.
     pub body: String,
-    /// The time for which caches may reuse the document without revalidation, in seconds.
+    /// How long caches may reuse the document without revalidation, in seconds.
     pub max_age: u32,
 }
 
-/// The time for which caches may reuse a document that contains content, in seconds.
+/// How long caches may reuse a document that contains content, in seconds.
 pub const CONTENT_AGE: u32 = 300;
-/// The time for which caches may reuse a document that changes only with a release, in seconds.
+/// How long caches may reuse a document that changes only with a release, in seconds.
 pub const RELEASE_AGE: u32 = 3600;
 
 /// The media type of pages.

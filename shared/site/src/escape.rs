@@ -9,7 +9,8 @@ pub fn markup(text: &str) -> String {
     escaped(text.chars().filter(|character| !is_forbidden(*character)))
 }
 
-/// A text as part of a line of Markdown: it cannot begin a new line, a link or an element.
+/// Escapes a text for use within a line of Markdown, so that the text cannot begin a new line, a
+/// link or an element.
 pub fn markdown(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for word in text.split(|character: char| character.is_whitespace() || character.is_control()).filter(|word| !word.is_empty()) {

@@ -1,4 +1,4 @@
-//! The ids of headings, to which links can point.
+//! The ids of headings, which links can point to.
 
 use std::collections::{HashMap, HashSet};
 

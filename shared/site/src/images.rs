@@ -139,8 +139,8 @@ pub fn absolute(text: &str, site_url: &str) -> String {
     redirected(text, own.map(|reference| (reference.range, format!("{site_url}{}", reference.destination))).collect())
 }
 
-/// The HTML of a post in which the site's own images have sizes, so that nothing moves while they
-/// load, and have paths below `root`, the path of the site.
+/// The HTML of a post, with sizes added to the site's own images, so that nothing moves while they
+/// load, and with image paths below `root`, the path of the site.
 pub(crate) fn placed(html: &str, root: &str) -> String {
     let mut parts = html.split("=\"/images/");
     let mut placed = parts.next().unwrap_or_default().to_owned();

@@ -1,7 +1,7 @@
 //! The documents of a site, for people and for agents: pages, feeds, texts and catalogs.
 //!
 //! Every document is a pure function of its arguments, such as the published content and the site's
-//! URL. Its `ETag` therefore changes only with the arguments or with this program.
+//! URL. The `ETag` of a document therefore changes only with the arguments or with this program.
 
 #![warn(missing_docs)]
 
@@ -27,9 +27,9 @@ pub use document::{CONTENT_AGE, Document, HTML, MARKDOWN, PLAIN, RELEASE_AGE};
 /// separate operation.
 pub const NAMES: [&str; 12] =
     ["apps", PAGED, "docs", "feed.json", "feed.xml", "icon.svg", "index.md", FULL, "llms.txt", "robots.txt", "sitemap.xml", "style.css"];
-/// The only one of these documents that is paginated.
+/// The name of the only paginated document.
 pub const PAGED: &str = "blog";
-/// The only one of these documents that contains the texts of posts.
+/// The name of the only document that contains the texts of posts.
 pub const FULL: &str = "llms-full.txt";
 
 /// The document with this name if it does not depend on the content, otherwise `None`.

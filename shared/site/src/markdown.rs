@@ -17,7 +17,7 @@ pub const TABLE_START: &str = "<section class=\"scroll\" tabindex=\"0\" aria-lab
 /// The end of the element around a table.
 pub const TABLE_END: &str = "</section>";
 
-/// The link with which a heading refers to itself.
+/// The link from a heading to itself.
 pub fn anchor(id: &str) -> String {
     format!("<a class=\"anchor\" href=\"#{id}\" aria-label=\"Link to this section\">#</a>")
 }

@@ -11,7 +11,7 @@ use tar::{Builder, EntryType, Header};
 const NAME: &str = "gatelet-site";
 /// The version of the package.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
-/// The program; by default, it fetches from the site from which it was downloaded.
+/// The program; by default, it reads from the site that it was downloaded from.
 const PROGRAM: &str = include_str!("cli.mjs");
 
 /// The package of a site, as a compressed archive. The bytes of the archive depend only on the

@@ -9,8 +9,8 @@ use crate::escape::markup;
 use crate::look::style_version;
 use crate::{images, markdown};
 
-/// The content security policy of these pages, which allows a stylesheet and pictures of the site,
-/// but no scripts.
+/// The content security policy of the site's pages, which allows the site's stylesheets and
+/// pictures, but not scripts.
 pub const POLICY: &str =
     "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -21,7 +21,7 @@ const LOGO: &str = "<svg viewBox=\"0 0 24 24\" fill=\"none\" stroke=\"currentCol
 /// The entries of the navigation: labels and paths.
 const NAVIGATION: [(&str, &str); 3] = [("Blog", "/blog"), ("Apps", "/apps"), ("Docs", "/docs")];
 
-/// The parts in which pages differ.
+/// The parts of a page that differ from page to page.
 struct Page<'a> {
     title: &'a str,
     description: &'a str,

@@ -117,7 +117,7 @@ pub fn post(post: &BlogPost, text: &str) -> Document {
 }
 
 /// `/llms-full.txt`: the site with the texts of its posts, newest first. If the texts are too long,
-/// the oldest posts are omitted, and the last line says how many they are and where to find them.
+/// the oldest posts are omitted, and the last line gives their number and says where to find them.
 pub fn llms_full(shown: &ShownContent, site_url: &str) -> Document {
     let content = &shown.content;
     let mut body = head(content) + &apps(content);
@@ -140,7 +140,7 @@ pub fn llms_full(shown: &ShownContent, site_url: &str) -> Document {
 }
 
 /// `/robots.txt` (RFC 9309). If this file cannot be fetched, crawlers must stay away from the whole
-/// site, so it does not depend on the table.
+/// site, so the file does not depend on the table.
 pub(crate) fn robots(site_url: &str) -> Document {
     let rules = format!("User-agent: *\nAllow: /\nDisallow: /api/v1/auth/\n\nSitemap: {site_url}/sitemap.xml\n");
     Document::from_release(PLAIN, rules)

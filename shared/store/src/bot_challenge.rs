@@ -1,5 +1,5 @@
-//! Counters for usual rates, and solved bot challenges. A project may require bot challenges while
-//! requests exceed a usual rate.
+//! Counters for usual rates, and records of solved bot challenges. A project may require bot
+//! challenges while requests exceed a usual rate.
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
@@ -7,7 +7,7 @@
 //! | spent challenge | `B#<P>#<id>` | `SPENT` | 1 unit to spend |
 //!
 //! A request beyond the usual rate is suspicious, but not refused. The counters are therefore read
-//! before a request is processed, and the request is counted while it is processed. Spending a
+//! before a request is processed, and the request is counted during processing. Spending a
 //! challenge is a conditional write, so only the first attempt succeeds.
 
 use std::time::Duration;
@@ -26,8 +26,8 @@ use crate::table::{Error, Key, Store, Write, is_made};
 const TIMEOUT: Duration = Duration::from_millis(500);
 
 impl Store {
-    /// Reads the tallies of these counters in one round trip, together with the window of `limit`
-    /// if it is set. The caller then counts the request in that window.
+    /// Reads the tallies of `counters` in one round trip, together with the window of `limit`, if
+    /// set. The caller then counts the request in the window of `limit`.
     pub async fn tallies(
         &self,
         project: &ProjectId,
@@ -55,7 +55,8 @@ impl Store {
     }
 
     /// Spends a challenge; `false` if the challenge had already been spent. The item may be deleted
-    /// at `forgotten_at`, by which time the challenge must have expired by every instance's clock.
+    /// at `forgotten_at`, so the challenge must have expired by then according to every instance's
+    /// clock.
     pub async fn spend_challenge(&self, project: &ProjectId, id: &str, forgotten_at: Timestamp) -> Result<bool, Error> {
         let spend = Write::create(Key::new(format!("B#{project}#{id}"), "SPENT"), &true)?.expires(forgotten_at);
         is_made(self.write_unrecorded(spend).await)

@@ -66,7 +66,7 @@ impl Store {
         self.write_unrecorded(create.expires(after(sign_in.expires_at, MEMORY))).await
     }
 
-    /// Stores a new sign-in that can also be found by a code that the user types.
+    /// Stores a new sign-in that can also be found by its user code.
     pub async fn begin_device_sign_in(
         &self,
         project: &ProjectId,

@@ -32,7 +32,7 @@ fn code_key(project: &ProjectId, purpose: &str, code: &Code) -> Key {
     Key::new(format!("C#{project}#{purpose}#{}", code.nonce_digest()), "CODE")
 }
 
-/// The purpose in the keys of codes for sign-ins awaiting their second factor.
+/// The purpose that marks sign-ins awaiting their second factor in the keys of codes.
 pub const MFA: &str = "mfa";
 const ENROLMENT: &str = "authenticator";
 
@@ -99,9 +99,9 @@ impl Store {
         self.get(&code_key(project, kind, code)).await?.map(entity).transpose()
     }
 
-    /// The first of these projects that has a code under this nonce, even if the typed part of the
-    /// code is wrong. The search costs one unit for each project. As with [`Self::code_of_nonce`],
-    /// never base a decision on the result.
+    /// The first of `projects` that has a code with this nonce, even if the typed part of the code
+    /// is wrong. The search costs one unit for each project. As with [`Self::code_of_nonce`], never
+    /// base a decision on the result.
     pub async fn project_of_code(&self, projects: &[ProjectId], purpose: Purpose, code: &Code) -> Result<Option<ProjectId>, Error> {
         for some in projects.chunks(BATCH) {
             let key = |project: &ProjectId| code_key(project, purpose.name(), code);

@@ -41,7 +41,7 @@ pub enum DeletionTarget {
 /// A deletion that has started and may be incomplete.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PendingDeletion {
-    /// The project, or the project of the team or user.
+    /// The deleted project, or the project of the deleted team or user.
     pub project: ProjectId,
     /// What is being deleted.
     pub what: DeletionTarget,
@@ -109,7 +109,8 @@ impl Store {
         self.get(&project_note_key(project)).await?.map(entity).transpose()
     }
 
-    /// Deletes the note of a complete deletion. A note of a later deletion is kept.
+    /// Deletes the note of a complete deletion. If a later deletion has replaced the note, the note
+    /// is kept.
     pub async fn forget_ending(&self, ending: &PendingDeletion) -> Result<(), Error> {
         let delete = Write::delete(ending.key()).on("d.begun_at = :begun");
         is_made(self.write(delete.value(":begun", integer(ending.begun_at.as_millisecond()))).await).map(drop)

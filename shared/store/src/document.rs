@@ -5,10 +5,10 @@
 //! | document | `T#<P>` | `TEMPLATE#<id>`, `THEME#<id>`, `DRAFT#<id>` | 1 unit for each KB to write, 2 in a transaction; 1 for each 4 KB to read |
 //! | count per kind | `T#<P>` | `COUNT#TEMPLATE#`, `COUNT#THEME#`, `COUNT#DRAFT#` | 2 units for each document created or deleted |
 //!
-//! The transactions that create and delete documents change the counts, so a kind never has more
-//! than [`MAX_DOCUMENTS`] documents, even with concurrent requests. This limits the length of the
-//! lists. Overrides of built-in documents are not counted, because each built-in document has at
-//! most one.
+//! The transactions that create and delete documents also update the counts, so a kind never has
+//! more than [`MAX_DOCUMENTS`] documents, even with concurrent requests. The maximum keeps the
+//! lists of documents short. Overrides of built-in documents are not counted, because each built-in
+//! document has at most one override.
 //!
 //! One query lists the documents of a kind, with or without the sources, at one unit for each 4 KB
 //! read. Sending an email does not require listing documents. A document is replaced only if its
@@ -37,7 +37,7 @@ pub struct DocumentRow {
     /// The version that was read.
     pub version: u64,
     /// The configuration level that the document belongs to; the environment for documents stored
-    /// before there were levels.
+    /// before levels existed.
     pub level: Level,
     /// The branch's document, if a document of the environment overrides it.
     pub below: Option<MailDocument>,
@@ -87,7 +87,7 @@ pub struct DocumentWrite {
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// The change would create more than [`MAX_DOCUMENTS`] documents of a kind.
-    #[error("a project can have at most {MAX_DOCUMENTS} each of templates, themes and drafts")]
+    #[error("a project can have at most {MAX_DOCUMENTS} templates, {MAX_DOCUMENTS} themes and {MAX_DOCUMENTS} drafts")]
     TooManyDocuments,
     /// The write failed.
     #[error(transparent)]
@@ -191,7 +191,7 @@ impl Store {
 
     /// All of the project's own templates and themes, with their sources.
     pub async fn templates_and_themes(&self, project: &ProjectId) -> Result<Vec<(DocumentKind, DocumentRow)>, Error> {
-        // `$` follows `#`, so the range contains only these two prefixes.
+        // `$` follows `#` in ASCII, so the range contains only templates and themes.
         let query = self.query_range(format!("T#{project}"), prefix(DocumentKind::Template), "THEME$");
         let mut rows = Vec::new();
         for item in self.query_all(query).await? {
@@ -203,7 +203,8 @@ impl Store {
     }
 
     /// Replaces a project that was read at `version`, together with the levels of its configuration
-    /// and `documents`. Fails if any of these has changed since.
+    /// and `documents`. Fails if the project, the levels or a document has changed since it was
+    /// read.
     pub async fn update_configuration(
         &self,
         (project, version): (&Project, u64),
@@ -224,7 +225,7 @@ impl Store {
     }
 
     /// Reads the project's own documents of a kind one by one, in the order of ids, because 200
-    /// documents may take 50 MB in total. Templates and drafts include their HTML source, themes do
+    /// documents may take 50 MB in total. Templates and drafts include their HTML source; themes do
     /// not.
     pub async fn mail_documents(&self, project: &ProjectId, kind: DocumentKind, mut each: impl FnMut(DocumentLine)) -> Result<(), Error> {
         let html = if kind == DocumentKind::Theme { "" } else { ", d.html" };

@@ -9,7 +9,7 @@
 //! a single process would. The counter's key contains the window. The count of the previous window
 //! is read concurrently, and the TTL deletes older windows. A request refused because of the
 //! previous window's count has been counted; a request refused because the current window is full
-//! has not. A refused transaction does not count anything.
+//! has not. A refused transaction counts nothing.
 
 use jiff::{SignedDuration, Timestamp};
 use model::limit::{Counter, Refusal, Subject};
@@ -63,12 +63,12 @@ pub struct Window {
 }
 
 impl Window {
-    /// A window after one in which no requests were counted.
+    /// A window whose previous window has no counted requests.
     pub fn alone(counter: &Counter) -> Self {
         Self { counter: counter.clone(), before: 0 }
     }
 
-    /// A window after one in which `before` requests were counted.
+    /// A window whose previous window has `before` counted requests.
     pub(crate) fn after(before: u32, counter: Counter) -> Self {
         Self { counter, before }
     }

@@ -1,5 +1,5 @@
-//! Three kinds of links in emails, which people open in a browser without keys or a session. Each
-//! works once.
+//! Three kinds of links in emails, which people open in a browser, without an API key or a session.
+//! Each works once.
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
@@ -11,8 +11,8 @@
 //!
 //! The key of a link does not contain the project, because browsers follow links without the
 //! service's headers. The code contains 225 random bits and cannot be guessed. A release applies to
-//! the channel of the email address. In a new account, the address gets a new channel, so older
-//! links do not apply to it.
+//! the channel of the email address. If the address later belongs to another account, it has a new
+//! channel, so older links do not apply to it.
 
 use jiff::{SignedDuration, Timestamp};
 use model::code::Code;
@@ -31,7 +31,7 @@ use crate::user;
 /// The purpose of a link. Every purpose has its own sort key, so a code for one purpose is useless
 /// for another.
 pub trait Purpose: Serialize + DeserializeOwned + Send {
-    /// The sort key of the links' items.
+    /// The sort key of items for links with this purpose.
     const SORT_KEY: &'static str;
     /// The time for which a link works.
     const LIFE: SignedDuration;

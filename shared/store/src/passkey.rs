@@ -8,9 +8,9 @@
 //! | challenge of a sign-in | `C#<P>#passkey-authentication#<digest of the code>` | `CODE` | the same |
 //!
 //! A claim is written together with the user, so that two users of a project never have the same
-//! credential. Signing in does not read the claim, because the authenticator names the user. If a
-//! change removes more passkeys than its transaction can hold, some claims are left behind. These
-//! claims do no harm: credential ids are random, and the same user can claim them again.
+//! credential. Signing in does not read the claim, because the authenticator returns the user's id.
+//! If a change removes more passkeys than its transaction can hold, some claims are left behind.
+//! These claims do no harm: credential ids are random, and the same user can claim them again.
 //!
 //! Nobody types the code of a challenge, so it is looked up by the whole code, and attempts are not
 //! counted.

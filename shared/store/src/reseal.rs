@@ -5,8 +5,8 @@
 //! Concurrent changes to an item are preserved. Versioned items get a new version, so that a
 //! process that has read the old item does not write back the old value. Values that live for
 //! minutes, such as those in authorizations and codes, are not resealed, because they expire first.
-//! Cursors are not resealed either, because only clients have them. Each item costs its share of
-//! the scan and, if one of its values is resealed, one unit for each KB.
+//! Cursors are not resealed, because only clients have them. Each item costs its share of the scan
+//! and, if one of its values is resealed, one unit for each KB.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use crypto::seal::{SealedText, Sealer};
@@ -88,9 +88,9 @@ fn places_of_entry(item: &Item) -> Result<Vec<Place>, Error> {
 pub struct ResealResult {
     /// The number of values resealed, or of MACs replaced.
     pub anew: usize,
-    /// The number of values or MACs made with the current secret already.
+    /// The number of values or MACs that had already been made with the current secret.
     pub current: usize,
-    /// The places of values that neither secret unseals, or of MACs that match neither.
+    /// The places of values that neither secret unseals, or of MACs that neither secret matches.
     pub lost: Vec<String>,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
-//! | session | `U#<P>#<user>` | `SESSION#<uuid v7>` | one Query lists the sessions of a user, newest first; a refresh token names the key ([`refresh_token`]); gsi2 `SESSION#<P>#<id>` / `SESSION` finds the user |
+//! | session | `U#<P>#<user>` | `SESSION#<uuid v7>` | one Query lists the sessions of a user, newest first; a refresh token contains the parts of the key ([`refresh_token`]); gsi2 `SESSION#<P>#<id>` / `SESSION` finds the user |
 //! | claim of a refresh token, from earlier versions | `R#<P>#<selector>` | `CLAIM` | 1 unit to read, by the token or by the session's id |
 //! | claim from still earlier versions | `R#<P>#<digest>` | `CLAIM` | 1 unit to read; gsi1 `SESSION#<P>#<id>` / `CLAIM` finds the session's user |
 //!
@@ -46,8 +46,8 @@ pub(crate) fn older_claim_key(project: &ProjectId, session: SessionId) -> Key {
     claim_key(project, &refresh_token::older_selector(session))
 }
 
-/// The key of the item that is read first for a refresh token: its session, or its claim if it is
-/// from an earlier version.
+/// The key of the item that is read first for a refresh token: the token's session or, if an
+/// earlier version created the token, the token's claim.
 pub fn token_key(project: &ProjectId, token: &SecretString) -> Key {
     match (refresh_token::session_in(token), refresh_token::older_selector_in(token)) {
         (Some((user, session)), _) => session_key(project, user, session),
@@ -79,7 +79,7 @@ pub fn create(project: &ProjectId, session: &Session, token: &SecretString) -> R
     Ok(listed(write, project, session.id).begins(session))
 }
 
-/// The write of a new session with the attributes of the index.
+/// Adds the attributes of the index to the write of a new session.
 pub(crate) fn listed(write: Write, project: &ProjectId, id: SessionId) -> Write {
     write.attribute("gsi2pk", string(index_partition(project, id))).attribute("gsi2sk", string("SESSION"))
 }
@@ -137,8 +137,8 @@ impl Store {
     /// exist, has reached its maximum age, or has not been used since `idle_since`. The caller must
     /// check with [`Session::is_live`] whether the user has ended all sessions.
     ///
-    /// This is one conditional write, so a session that is deleted concurrently is either used
-    /// before its deletion or not at all. Costs 1 unit.
+    /// The use is recorded with one conditional write, so a session that is deleted concurrently is
+    /// either used before its deletion or not at all. Costs 1 unit.
     pub async fn touch_session(
         &self,
         project: &ProjectId,

@@ -12,8 +12,8 @@ use uuid::Uuid;
 /// be read aloud and typed.
 const CROCKFORD: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
-/// The letters of codes that people type from another screen (RFC 8628 §6.1). These letters do not
-/// include vowels, so that a code does not spell a word, or digits.
+/// The letters of codes that people type from another screen (RFC 8628 §6.1). Digits and vowels are
+/// left out; without vowels, a code cannot spell a word.
 pub const TYPED_LETTERS: &[u8; 20] = b"BCDFGHJKLMNPQRSTVWXZ";
 
 /// Converts each byte to a character of lower-case Crockford base32, using the lowest five bits of
@@ -60,19 +60,19 @@ impl Entropy {
         uuid::Builder::from_unix_timestamp_millis(millis, &self.bytes()).into_uuid()
     }
 
-    /// 45 characters of lower-case Crockford base32, 225 random bits, for codes, refresh tokens and
-    /// keys.
+    /// 45 characters of lower-case Crockford base32 (225 random bits), for codes, refresh tokens
+    /// and keys.
     pub fn code(&self) -> SecretString {
         crockford(&self.bytes::<45>()).into()
     }
 
-    /// 16 characters of lower-case Crockford base32, 80 random bits, for the id of a request.
+    /// 16 characters of lower-case Crockford base32 (80 random bits), for the id of a request.
     pub fn request_id(&self) -> String {
         crockford(&self.bytes::<16>())
     }
 
-    /// Eight of the [`TYPED_LETTERS`], which are nearly 35 random bits, for codes that expire
-    /// within minutes.
+    /// Eight of the [`TYPED_LETTERS`] (nearly 35 random bits), for codes that expire within
+    /// minutes.
     pub fn typed_code(&self) -> String {
         let mut code = String::new();
         while code.len() < 8 {

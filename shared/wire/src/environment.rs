@@ -25,7 +25,7 @@ pub enum Error {
          t=16, and p=1"
     )]
     InvalidPasswordHash,
-    /// The time for which projects and keys are cached is not a number, or is out of range.
+    /// The caching time of projects and keys is not a number, or is out of range.
     #[error("GATELET_PROJECT_CACHE_SECONDS (--project-cache-seconds) must be a whole number of seconds from 0 to 10")]
     InvalidProjectCache,
     /// The sender is not an email address.
@@ -49,7 +49,7 @@ pub enum Error {
     /// The certificate file cannot be read, or a certificate in it cannot be parsed.
     #[error("SSL_CERT_FILE must be the path of a PEM file with certificates")]
     InvalidCertificates,
-    /// The proxy is not a URL of the scheme `http`.
+    /// The proxy is not an `http` URL.
     #[error("HTTPS_PROXY must be the URL of a proxy, such as http://proxy.internal:3128")]
     InvalidProxy,
     /// The variable of a single rate limit is malformed.

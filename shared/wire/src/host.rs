@@ -1,4 +1,4 @@
-//! Whether a URL refers to the machine on which it is used.
+//! Whether a URL refers to the machine that it is used on.
 
 use url::{Host, Url};
 

@@ -135,6 +135,10 @@ id!(
     /// A grant of a user to an OAuth client.
     OauthGrantId
 );
+id!(
+    /// A resource of a project, for which OAuth clients get access tokens.
+    OauthResourceId
+);
 
 /// The id of a project: a UUID, or the literal `internal`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]

@@ -1,8 +1,8 @@
 //! Checks of JSON texts before they are parsed: the byte order mark, and the complexity of a text.
 
 /// The maximum number of the characters `{`, `[`, `,` and `:` outside the strings of a JSON text. A
-/// parsed object or array takes hundreds of times the memory of the few characters from which it is
-/// parsed.
+/// parsed object or array takes hundreds of times the memory of the few characters that describe
+/// it.
 pub const MAX_MARKS: usize = 20_000;
 
 /// Whether a JSON text is too complex to be parsed ([`MAX_MARKS`]). The text need not be valid: up

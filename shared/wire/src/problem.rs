@@ -1,8 +1,9 @@
 //! Validation of requests and configuration: finds all problems and reports the first ones, each
 //! with the path of its value.
 //!
-//! The report is short, no matter how many problems a request contains. Otherwise, a small request
-//! could use up memory and bandwidth, because every element of a list may be a problem.
+//! The report is short, no matter how many problems a request contains. If every problem were
+//! reported, a small request could use up memory and bandwidth, because every element of a list may
+//! be a problem.
 
 use std::convert::Infallible;
 use std::fmt::{Display, Formatter};

@@ -40,7 +40,8 @@ async fn an_owner_token_grants_every_access_type_without_a_key() {
     // A key that is sent with the token is ignored.
     let caller = with_token(&app, &project, "server", token).with("x-stack-secret-server-key", "ssk_wrong");
     assert_eq!(caller.get("/api/v1/users").await.status(), 200);
-    // The new user is in the owner's project. The only user in `internal` is still the owner.
+    // The new user was created in the owner's project, so the owner is still the only user in
+    // `internal`.
     let made = caller.post("/api/v1/users", json!({ "primary_email": "bob@example.com" })).await;
     assert_eq!(made.status(), 201, "{}", made.text());
     let count = |answer: support::Answer| answer.json()["items"].as_array().unwrap().len();
@@ -57,8 +58,8 @@ async fn a_user_outside_the_owning_team_gets_no_access() {
     let (ada, bob) = (Owner::sign_up(&app, &internal, "ada@example.com").await, Owner::sign_up(&app, &internal, "bob@example.com").await);
     let project = ada.project("Notes").await;
     assert_refused(&app, &project, &bob.user.access_token, "ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN").await;
-    // The project `internal` has no owner. A project that was created without an owner has no owner
-    // either.
+    // The project `internal` does not have an owner. A project that was created without an owner
+    // does not have one either.
     assert_refused(&app, app.project_id().as_str(), &ada.user.access_token, "ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN").await;
     assert_refused(&app, "internal", &ada.user.access_token, "ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN").await;
 

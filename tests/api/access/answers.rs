@@ -178,7 +178,7 @@ async fn an_unknown_path_is_404_in_the_form_of_its_interface() {
         let hint = app.anonymous().get(path).await.json()["error"]["hint"].clone();
         assert_eq!(hint == "Remove the trailing slash from the path.", is_slashed, "{path}");
     }
-    // The error suggests a similar path, and quotes nothing from the request.
+    // The error suggests a similar path, but does not quote anything from the request.
     for (path, expected) in [
         ("/api/v1/user", "there is no operation at this path: did you mean GET /api/v1/users?"),
         ("/api/v1/users/me/%3Cscript%3E/x", "there is no operation at this path"),

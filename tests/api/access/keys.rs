@@ -112,7 +112,7 @@ async fn a_misplaced_key_is_explained_and_not_echoed() {
         (app.server().with(SERVER_KEY, &client), "X-Service-Secret-Server-Key contains a publishable client key (pck_…)"),
         (
             app.server().without(SERVER_KEY).with(CLIENT_KEY, &server),
-            "X-Service-Publishable-Client-Key contains such a key; send it in X-Service-Secret",
+            "X-Service-Publishable-Client-Key contains a key of this kind; send the key in X-Service-Secret",
         ),
         (app.server().with(SERVER_KEY, &client).with(CLIENT_KEY, &server), "X-Service-Secret-Server-Key contains a publishable client key"),
         (app.admin().with(ADMIN_KEY, &server), "X-Service-Super-Secret-Admin-Key contains a secret server key (ssk_…)"),

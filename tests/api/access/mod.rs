@@ -1,5 +1,5 @@
-//! Access, with tests about authentication and about the parts that all responses share. The checks
-//! of authentication have the same order in every operation.
+//! Access, with tests about authentication and about the parts that all responses share.
+//! Authentication performs its checks in the same order for every operation.
 
 mod admin_tokens;
 mod answers;

@@ -10,7 +10,7 @@ use super::{ADMIN, CLIENT};
 const KEYS: &str = "/api/v1/internal/api-keys";
 const PROJECT: &str = "/api/v1/projects/current";
 const TOKEN: &str = "/api/v1/auth/oauth/token";
-/// The time for which the deployments in these tests cache projects and keys.
+/// How long the deployments in these tests cache projects and keys.
 const LIFE: SignedDuration = SignedDuration::from_secs(2);
 const MILLISECOND: SignedDuration = SignedDuration::from_millis(1);
 

@@ -83,7 +83,7 @@ fn signed_by_the_deployment(app: &TestApp, parts: &Parts) -> String {
     format!("{}.{}", parts.signed_part(), URL_SAFE_NO_PAD.encode(signature.as_ref()))
 }
 
-/// A token of the same user from another deployment. Its settings are the settings of `app`,
+/// A token of the same user from another deployment. That deployment has the settings of `app`,
 /// altered by `change`.
 async fn token_of_other_deployment(app: &TestApp, user: &SignedInUser, change: impl FnOnce(&mut Settings)) -> String {
     let mut settings = app.app.settings.clone();

@@ -1,5 +1,5 @@
-//! Combines every kind of code with every event that may happen between its creation and its use.
-//! The test checks whether the event invalidates the code. Codes that open or change an account are
+//! Combines every kind of code with every event that may happen between the code's creation and its
+//! use, and checks whether the event invalidates the code. Codes that open or change an account are
 //! invalid once the account's credential epoch has changed. Links that let the reader of an
 //! address's emails undo something are invalid once there is nothing left to undo.
 
@@ -147,8 +147,8 @@ impl World {
         let after = self.app.rows();
         let changed = before.changed(&after);
         let is_count = |(pk, _): &(String, String)| pk.starts_with("C#");
-        // An invitation is accepted in a new session. The audit trail records this session. It also
-        // records wrong codes.
+        // Accepting an invitation requires a new session, which the audit trail records. The trail
+        // also records wrong codes.
         let is_session = |(pk, sk): &(String, String)| kind == Invitation && (sk.starts_with("SESSION#") || pk.starts_with("R#"));
         let is_told = |(pk, _): &(String, String)| matches!(kind, Invitation | Attempt) && pk.contains("#TRAIL#");
         let other: Vec<_> = changed.iter().filter(|key| !is_count(key) && !is_session(key) && !is_told(key)).collect();
@@ -156,7 +156,7 @@ impl World {
     }
 }
 
-/// Whether the response shows the code's effect.
+/// Whether the response shows that the code had its effect.
 fn is_done(kind: Kind, answer: &Answer) -> bool {
     match kind {
         SignInLink | SignInTyped | Authorization => opens(answer),

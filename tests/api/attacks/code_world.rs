@@ -24,14 +24,14 @@ use crate::auth::oauth_callback::{self, exchange, flow, parameter};
 use crate::emails::send;
 use crate::stored;
 
-/// The time between two changes. The emails about the changes are ordered by this time.
+/// The time between two changes, so that the emails about the changes have a defined order.
 const TICK: SignedDuration = SignedDuration::from_secs(1);
 const ADA: &str = "ada@example.com";
 /// A second, verified address of the account.
 const WORK: &str = "work@example.com";
 const THIRD: &str = "third@example.com";
 pub(super) const ME: &str = "/api/v1/users/me";
-/// The secret of an authenticator app, which has 20 bytes in base64.
+/// The secret of an authenticator app: 20 bytes in base64.
 const SECRET: &str = "MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=";
 const OTHER_SECRET: &str = "MTIzNDU2Nzg5MDEyMzQ1Njc4OTE=";
 
@@ -97,7 +97,7 @@ pub(super) enum Event {
 /// An account's state when its codes are created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Base {
-    /// Whether [`ADA`] is verified. Otherwise, the account's creator gets the codes at [`WORK`].
+    /// Whether [`ADA`] is verified. If it is not, the account's creator gets the codes at [`WORK`].
     pub(super) is_proved: bool,
     pub(super) has_password: bool,
     /// Whether sign-in requires a code from an authenticator app.
@@ -107,13 +107,13 @@ pub(super) struct Base {
 impl Base {
     pub(super) const PLAIN: Self = Self { is_proved: true, has_password: true, has_app: false };
 
-    /// The address to which the codes are sent.
+    /// The address that the codes are sent to.
     fn address(self) -> &'static str {
         if self.is_proved { ADA } else { WORK }
     }
 }
 
-/// The facts that all services started from an account's snapshot share.
+/// What all services started from an account's snapshot have in common.
 #[derive(Clone)]
 pub(super) struct AccountFacts {
     pub(super) provider: Arc<Provider>,
@@ -188,7 +188,7 @@ impl World {
         Self { app, provider: Arc::clone(&known.provider), ada: known.ada.clone(), work: known.work.clone(), base }
     }
 
-    /// Creates codes of all kinds, and the other facts. The kind [`Attempt`] requires an app.
+    /// Creates codes of all kinds. The kind [`Attempt`] requires an app.
     pub(super) async fn known(&self) -> AccountFacts {
         let mut codes = BTreeMap::new();
         for kind in KINDS.into_iter().filter(|kind| *kind != Attempt || self.base.has_app) {

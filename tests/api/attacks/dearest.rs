@@ -84,7 +84,7 @@ fn values(name: &str, length: usize) -> Vec<Value> {
     values
 }
 
-/// Whether a field may be long. Such a field is a string without a format, or any object.
+/// Whether a field may be long, which is the case for a string without a format and for any object.
 fn may_be_long(schema: &Value) -> bool {
     let text = schema.to_string();
     let is_short = schema["enum"].is_array() || schema["format"].is_string() && schema["format"] != "uri" || text.contains("\"boolean\"");
@@ -129,7 +129,8 @@ pub(super) fn extend(body: &mut Value, fields: &Map<String, Value>) {
     }
 }
 
-/// The cost of the event with these fields. `None` if the event does not succeed in this world.
+/// The cost of sending the event with these fields. `None` if the event does not succeed in this
+/// world.
 async fn consumed(world: &World, event: &str, expected: u16, fields: &Map<String, Value>) -> Option<(usize, ConsumedUnits)> {
     world.app.app.memory.saw(PROJECT);
     let mut bytes = 0;
@@ -147,8 +148,8 @@ async fn consumed(world: &World, event: &str, expected: u16, fields: &Map<String
     (answer.status() == expected).then_some((bytes, consumed))
 }
 
-/// An operation's request with the longest fields, in the world of the events. If this request
-/// costs more, the same request is made for a user who has as much of everything as is permitted.
+/// An operation's request with the longest fields: in the world of the events or, if that costs
+/// more, for a user who has as much of everything as is permitted.
 async fn measured(operation: Operation, fields: &Map<String, Value>, rich: &FurnishedWorld) -> Request {
     let (event, expected) = (name(&operation), success(&operation));
     let usual = World::without_providers(Limits::standard()).await;
@@ -174,7 +175,7 @@ async fn rich(user: &Map<String, Value>, team: &Map<String, Value>) -> Furnished
 }
 
 /// The operations that are open to clients, with the longest values that their fields accept. Also
-/// a world whose user has as many of these values as possible.
+/// contains a world whose user has as many of these values as possible.
 pub(super) struct Search {
     pub(super) operations: Vec<(Operation, Map<String, Value>)>,
     pub(super) rich: FurnishedWorld,

@@ -1,6 +1,6 @@
 //! OAuth flows that continue after their session has ended. A thief with a stolen access token
 //! starts to link the thief's provider account. If the user is anonymous, the thief starts to sign
-//! up as this user. Then the session ends, and the thief completes the flow.
+//! up as this user. The session then ends, and the thief completes the flow.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -12,8 +12,8 @@ use crate::auth::assert_error;
 use crate::auth::oauth_callback::{self, begin, come_back, error_of, exchange, landed, parameter};
 use crate::stored;
 
-/// A session lifetime. It is shorter than the time limit of a flow at the provider, and not longer
-/// than the lifetime of the code that the app receives.
+/// The lifetime of a short session: shorter than the time limit of a flow at the provider, and not
+/// longer than the lifetime of the code that the app receives.
 const SHORT: SignedDuration = SignedDuration::from_mins(5);
 
 /// The purpose of the thief's flow.

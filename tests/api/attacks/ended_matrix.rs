@@ -19,7 +19,7 @@ use crate::auth::assert_error;
 use crate::events::{KEY, PROJECT, World, name, success};
 
 const TOKEN: &str = "x-service-access-token";
-/// Events with the access tokens of a user who has a password, and of a user who has no password.
+/// Two events whose access tokens belong to a user with a password and to a user without one.
 const WITH_PASSWORD: &str = "users/me-read";
 const WITHOUT_PASSWORD: &str = "auth/password-set";
 /// The event of the operation that starts a linking flow. [`begin_link`] adds the parameters for
@@ -40,7 +40,7 @@ const ENDS: [(&str, u16, &str); 10] = [
     ("anonymous", 401, "ANONYMOUS_AUTHENTICATION_NOT_ALLOWED"),
 ];
 
-/// The client operations other than GET that users whom an administrator has restricted may still
+/// The client operations, apart from GETs, that users restricted by an administrator may still
 /// call.
 const OPEN_TO_RESTRICTED: [&str; 19] = [
     "auth-anonymous-sign-up",
@@ -101,8 +101,8 @@ async fn put_out(world: &World, token: &str, end: &str) {
             let body = json!({ "old_password": PASSWORD, "new_password": NEW });
             elsewhere().await.post("/api/v1/auth/password/update", body).await
         }
-        // A user without a password cannot change it. Instead, the user's other session signs the
-        // user out everywhere.
+        // A password change requires a password, so the user without one is signed out everywhere
+        // by another session instead.
         "password changed by another session" | "signed out everywhere by another session" => {
             elsewhere().await.delete("/api/v1/auth/sessions?user_id=me").await
         }
@@ -133,7 +133,7 @@ async fn make_anonymous(world: &World, id: &str) {
     store.write(user::replace(&project, &row.user, row.version).unwrap()).await.unwrap();
 }
 
-/// Sends the event of the operation. If the event contains no access token, the event is sent with
+/// Sends the event of the operation. If the event does not contain an access token, it is sent with
 /// this access token.
 async fn send(world: &World, operation: &Operation, token: &str) -> Answer {
     let mut request = world.request(&name(operation));
@@ -239,13 +239,13 @@ async fn a_restricted_user_cannot_write_even_if_the_request_allows_it() {
         }
     }
     // The user can still sign out and make requests that also work without a token. Two requests
-    // have special responses for restricted users. These requests accept an invitation, and sign in
-    // to a client.
+    // have special responses for restricted users: accepting an invitation, and signing in to a
+    // client.
     assert_eq!(open, BTreeSet::from(OPEN_TO_RESTRICTED));
 }
 
-/// The requests succeed here. In the other tests, they therefore fail only because the user is
-/// locked out.
+/// The requests succeed here. In the other tests, the requests therefore fail only because the user
+/// is locked out.
 #[tokio::test]
 async fn the_same_requests_succeed_with_a_live_session() {
     for operation in proving() {

@@ -43,7 +43,7 @@ async fn channel_of(app: &TestApp, user: &SignedInUser) -> String {
     list["items"][0]["id"].as_str().unwrap().to_owned()
 }
 
-/// The ways in which a session ends.
+/// The ways to end a session.
 const ENDS: [&str; 7] =
     ["signed out", "ended by the server", "password updated", "password set by the server", "reset", "expired", "deleted"];
 

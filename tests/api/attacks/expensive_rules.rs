@@ -64,7 +64,7 @@ async fn a_rule_beyond_the_budget_is_refused_and_a_stored_one_is_skipped_and_sho
         [("a", "not_matched"), ("b", "error"), ("c", "not_matched")].map(|(id, status)| (Some(id), Some(status)))
     );
     assert!(tested["evaluations"][1]["error"].as_str().unwrap().contains("all rules of a project may take"), "{tested}");
-    // Only the rules that fit into the budget decide.
+    // Only the rules that fit into the budget determine the result.
     let sign_up =
         async |email: &str| app.client().post(SIGN_UP, json!({ "email": email, "password": "correct horse battery" })).await.status();
     assert_eq!((sign_up("ada@evil.example").await, sign_up("ada@bad.example").await, sign_up("ada@example.com").await), (403, 403, 200));

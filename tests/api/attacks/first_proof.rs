@@ -1,5 +1,5 @@
 //! An attacker creates an account with another person's address, and prepares ways to keep access.
-//! Then the owner of the address proves the address.
+//! The owner of the address then proves the address.
 
 use serde_json::{Value, json};
 use support::provider::Provider;

@@ -22,7 +22,7 @@ const ME: &str = "/api/v1/users/me";
 const SECRET: &str = "MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=";
 const STRATEGIES: [&str; 3] = ["link_method", "raise_error", "allow_duplicates"];
 
-/// A credential that exists before the proof, or the way in which the account was created.
+/// A credential that exists before the proof, or how the account was created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Prior {
     /// The account has only its original password. All other accounts also have a password, except
@@ -42,7 +42,7 @@ enum Prior {
 
 const PRIORS: [Prior; 7] = [Password, Address, Named, ProviderAccount, Authenticator, ProviderSignUp, ServerAccount];
 
-/// The method with which the owner of the address proves it.
+/// The method that the address's owner uses to prove it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Proof {
     Reset,
@@ -63,7 +63,7 @@ struct SquattedAccount {
     verification: Option<String>,
 }
 
-/// A snapshot of such an account, from which several proofs start.
+/// A snapshot of a squatted account, so that several proofs can start from it.
 struct AccountSnapshot {
     snapshot: Snapshot,
     provider: Arc<Provider>,
@@ -156,7 +156,7 @@ impl SquattedAccount {
         }
     }
 
-    /// Only the credentials of the owner sign in.
+    /// Only the owner's credentials can be used to sign in.
     async fn assert_owned(&self, proof: Proof, what: &str) {
         let (app, id) = (&self.app, self.eve.user_id.as_str());
         assert_eq!(addresses(app, id).await, [(ADA.to_owned(), true)], "{what}");
@@ -219,8 +219,8 @@ async fn the_first_proof_of_an_address_takes_the_account_exclusively() {
     }
 }
 
-/// With the other strategies, an account does not get a new owner because a provider vouches for
-/// its address. An account whose address was never proved keeps its password.
+/// With the other strategies, a provider that vouches for an account's address does not give the
+/// account a new owner. An account whose address was never proved keeps its password.
 #[tokio::test]
 async fn only_link_method_hands_an_account_over() {
     for prior in PRIORS {

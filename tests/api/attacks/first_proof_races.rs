@@ -1,5 +1,5 @@
 //! The owner of an address proves it while the creator of the account changes the account or signs
-//! in again. The tests do this at each step of the proof and of the change.
+//! in again. The tests interrupt the proof and the change at each of their steps.
 
 use std::cell::Cell;
 
@@ -37,7 +37,7 @@ async fn interfere(own: Caller, number: usize, code: Option<String>) -> Answer {
     }
 }
 
-/// The method with which the owner proves the address.
+/// The method that the owner uses to prove the address.
 #[derive(Debug, Clone, Copy)]
 enum Way {
     Reset,
@@ -45,7 +45,7 @@ enum Way {
     Provider,
 }
 
-/// A proof of which only the last requests are left.
+/// A proof that is complete except for its last requests.
 #[derive(Clone)]
 enum Proof {
     Posted(&'static str, Value),
@@ -188,7 +188,7 @@ async fn assert_is_the_owners(app: &TestApp, eve: &SignedInUser, interference: &
     assert_eq!(app.signed_in(eve).get("/api/v1/users/me").await.status(), 401, "{at}");
     let refresh = app.signed_in(eve).without("x-stack-access-token").post("/api/v1/auth/sessions/current/refresh", json!({})).await;
     assert_eq!(refresh.status(), 401, "{at}");
-    // A token that the creator got in the meantime does not open the account.
+    // A token that the creator got during the proof does not open the account.
     if let Some(token) = interference.json()["access_token"].as_str() {
         assert_eq!(app.client().with("x-stack-access-token", token).get("/api/v1/users/me").await.status(), 401, "{at}");
     }

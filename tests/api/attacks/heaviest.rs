@@ -1,5 +1,5 @@
-//! Measures how much of the service a single request of a client can occupy. This is the data that
-//! it reads and returns, and the CPU time of its thread. The search covers all operations that are
+//! Measures how much of the service a single client request can occupy: the data that the request
+//! reads and returns, and the CPU time of its thread. The search covers all operations that are
 //! open to clients, with the longest values that they accept. The user has as much of everything as
 //! is permitted.
 
@@ -17,8 +17,8 @@ use crate::events::{World, name, success};
 const MAX_READ: usize = 2_000_000;
 /// The maximum size of a response, in bytes.
 const MAX_ANSWER: usize = 1_000_000;
-/// The operation that takes the most CPU time. It spends nearly all of this time on the JSON of its
-/// long responses. The operation in second place takes a quarter of this time. All operations are
+/// The operation that takes the most CPU time. Nearly all of this time is spent on the JSON of its
+/// long responses. The second slowest operation takes a quarter of the time. All operations are
 /// measured on the same thread, so the speed of the machine does not matter.
 const SLOWEST: &str = "teams-team-list";
 /// The number of times that a request is measured before it counts as slower.

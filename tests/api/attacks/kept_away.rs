@@ -1,6 +1,6 @@
-//! Someone creates an account with another person's address. The creator cannot keep this person
-//! from proving the address by invalidating each code before it is used, or by disabling the method
-//! of proof.
+//! Someone creates an account with another person's address. The creator cannot prevent this person
+//! from proving the address, whether by invalidating each code before it is used or by disabling
+//! the method of proof.
 
 use jiff::SignedDuration;
 use model::limit::Limits;
@@ -73,8 +73,8 @@ async fn users_can_invalidate_codes_a_few_times_an_hour_and_servers_at_any_time(
     assert_eq!(app.signed_in(&ada).delete(SESSIONS).await.status(), 200);
 }
 
-/// Recreating an account counts as invalidating its codes, so attackers cannot do it again and
-/// again.
+/// Recreating an account counts as invalidating its codes, so attackers cannot repeat it
+/// indefinitely.
 #[tokio::test]
 async fn recreating_an_account_invalidates_no_codes_of_others() {
     let app = TestApp::start_with(Limits::standard()).await;
@@ -127,7 +127,7 @@ async fn a_reset_proves_an_address_with_disabled_sign_in_codes() {
     let send = json!({ "email": ADA, "callback_url": super::CALLBACK });
     assert_error(&app.client().post("/api/v1/auth/otp/send-sign-in-code", send).await, 403, "MAGIC_LINK_NOT_ENABLED");
     assert_eq!(reset(&app, &reset_code(&app, ADA).await).await.status(), 200);
-    // Emails with the same time have no particular order.
+    // The order of emails with the same time is not defined.
     app.send_emails().await;
     app.advance(SignedDuration::from_secs(1));
     assert_eq!(app.sign_in_by_mail(ADA).await.user_id, eve.user_id);

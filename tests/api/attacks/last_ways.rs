@@ -1,6 +1,5 @@
 //! Two concurrent requests remove a user's last two ways to sign in. Each request removes one way.
-//! One of the requests is refused, regardless of the ways that they remove and of how they remove
-//! them.
+//! Whichever ways the requests remove, and however they do so, one of the requests is refused.
 
 use serde_json::{Value, json};
 use support::provider::Provider;

@@ -25,7 +25,7 @@ fn without_addresses() -> Limits {
     by_place.into_iter().fold(Limits::standard(), |limits, rule| limits.with(rule, None))
 }
 
-/// Signs up from an IP address and changes the password from this IP address four times. Each
+/// Signs up from an IP address, and changes the password four times from the same address. Each
 /// change notifies the account's address.
 async fn account_with_changes(app: &TestApp, email: &str, from: &str) {
     let answer = at(app.client(), from).post(SIGN_UP, json!({ "email": email, "password": PASSWORD })).await;
@@ -208,8 +208,7 @@ async fn whoever_verified_without_a_session_hears_of_new_places_within_the_limit
     assert_eq!(reached(&app, std::slice::from_ref(&owner.email)).await, before + 4, "three, and one that says it is the last");
 }
 
-/// An entry that was written by an earlier version contains no count. The notice is sent
-/// nevertheless.
+/// An entry written by an earlier version does not contain a count. The notice is still sent.
 #[tokio::test]
 async fn a_notice_of_an_earlier_version_is_sent() {
     let app = TestApp::start_with(Limits::off().with(Rule::SendCodeRecipient, Some(Rate::new(1, 600)))).await;

@@ -80,7 +80,7 @@ async fn otp_sign_in(app: &TestApp, code: &str) -> Answer {
     app.client().post("/api/v1/auth/otp/sign-in", json!({ "code": code })).await
 }
 
-/// The user, as servers see it.
+/// The user, in the form that servers get.
 async fn user(app: &TestApp, id: &str) -> Value {
     app.server().get(&format!("/api/v1/users/{id}")).await.json()
 }

@@ -154,7 +154,7 @@ async fn an_address_verified_by_another_user_meanwhile_stays_theirs() {
     let done = press(&app, &link(&notices(&app, ADA).await[0])).await;
     assert!(done.text().contains("You cannot sign in to this account"), "{}", done.text());
     assert_eq!(app.sign_in(ADA).await.user_id, other.user_id);
-    // The intruder is signed out nevertheless.
+    // The intruder is still signed out.
     assert_error(&app.signed_in(&ada).get("/api/v1/users/me").await, 401, "ACCESS_TOKEN_EXPIRED");
     assert_eq!(addresses(&app, &ada.user_id).await, [(ADA.to_owned(), false)]);
 }

@@ -82,8 +82,8 @@ async fn an_intruder_s_undo_does_not_invalidate_the_owner_s_links() {
     assert_eq!(addresses(&app, &ada.user_id).await, [(ADA.to_owned(), true)]);
 }
 
-/// Someone creates an account with another person's address. This person verifies the address and
-/// becomes the account's owner.
+/// Someone creates an account with another person's address. The other person verifies the address
+/// and becomes the account's owner.
 #[tokio::test]
 async fn the_creator_of_an_account_cannot_take_it_back_from_its_owner() {
     for way in ["replaced", "added"] {

@@ -1,4 +1,4 @@
-//! Tables of an earlier version, which had no credential epochs and no pending addresses.
+//! Tables of an earlier version, which had neither credential epochs nor pending addresses.
 
 use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
 use aws_sdk_dynamodb::types::AttributeValue;

@@ -34,8 +34,8 @@ impl Mailer for RepeatingServer {
     }
 }
 
-/// Requests five kinds of emails that contain codes, which are a notice with its link, a reset, a
-/// sign-in, a verification and an invitation.
+/// Requests five kinds of emails that contain codes: a notice with its link, a reset, a sign-in, a
+/// verification and an invitation.
 async fn ask(app: &TestApp) {
     let bob = app.sign_up("bob@example.com").await;
     let verified = json!({ "primary_email_verified": true });
@@ -111,9 +111,8 @@ fn codes(app: &TestApp) -> BTreeSet<String> {
     let texts = app.inbox.messages(None).into_iter().flat_map(|mail| [mail.text, mail.html]);
     let words = texts.flat_map(|text| text.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_owned).collect::<Vec<_>>());
     let codes: BTreeSet<String> = words.filter(|word| word.len() == 45).collect();
-    // One code from each of six emails and links. They are the notice, the reset, the sign-in, the
-    // verification, the release of the address, and the invitation. The release is a second link in
-    // the verification email.
+    // One code each for the notice, the reset, the sign-in, the verification, the release of the
+    // address (a second link in the verification email), and the invitation.
     assert_eq!(codes.len(), 6, "{codes:?}");
     codes
 }

@@ -1,5 +1,5 @@
 //! A thief steals a session soon after the sign-in that started it. The thief adds a credential and
-//! reauthenticates with it, to keep the session's proof recent. Then the thief tries to remove the
+//! reauthenticates with it, to keep the session's proof recent. The thief then tries to remove the
 //! owner's second factor.
 
 use jiff::SignedDuration;
@@ -91,16 +91,16 @@ async fn an_app_set_by_a_stolen_session_does_not_reauthenticate_it() {
     let app = start().await;
     let ada = app.sign_up(ADA).await;
     app.advance(TICK);
-    // The user has no authenticator app yet, so the session may set one up, and replace it within
-    // minutes.
+    // The user does not have an authenticator app yet, so the session may set one up, and replace
+    // it within minutes.
     for secret in [OWNERS_SECRET, THIEFS_SECRET] {
         assert_eq!(set_app(&app, &ada, json!(secret)).await.status(), 200);
     }
     let thief = later(&app, &ada, SignedDuration::from_mins(6)).await;
     let table = app.table();
     assert_refused(&prove_by_app(&app, &thief, THIEFS).await);
-    // A correct code from the replaced app and a code from the new app get the same error. The
-    // service does not count the attempts with these codes.
+    // A correct code from the replaced app and a code from the new app get the same error, and
+    // neither attempt is counted.
     assert_refused(&prove_by_app(&app, &thief, OWNERS).await);
     assert_refused(&set_app(&app, &thief, Value::Null).await);
     assert_eq!(app.table(), table);

@@ -1,6 +1,6 @@
 //! Teams, invitations, a name, a picture and metadata that an attacker plants in an account before
 //! the owner of the address proves it. Clicking the link in a verification email does not change
-//! these data.
+//! this data.
 
 use serde_json::{Value, json};
 use support::provider::Provider;

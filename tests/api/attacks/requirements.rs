@@ -86,7 +86,7 @@ async fn passwords_are_compared_in_full() {
 
 #[tokio::test]
 async fn a_stored_password_is_a_salted_argon2id_hash() {
-    // This hasher costs as much as the hasher of a deployment. The other tests use a cheaper one.
+    // This test uses the same hasher as a deployment; the other tests use a cheaper one.
     let app = TestApp::start_hashing(Limits::off(), Hasher::default()).await;
     let mut salts = BTreeSet::new();
     for email in ["ada@example.com", "bob@example.com"] {
@@ -95,7 +95,7 @@ async fn a_stored_password_is_a_salted_argon2id_hash() {
         let hash = serde_json::to_value(user.password).unwrap().as_str().unwrap().to_owned();
         let parts: Vec<&str> = hash.split('$').collect();
         assert_eq!(parts[1..4], ["argon2id", "v=19", "m=19456,t=2,p=1"], "as documented");
-        // The salt, which has 16 bytes in base64.
+        // The salt: 16 bytes in base64.
         assert_eq!(parts[4].len(), 22);
         assert!(salts.insert(parts[4].to_owned()), "two accounts have the same salt");
     }
@@ -253,9 +253,9 @@ async fn pages_cannot_be_framed_load_nothing_and_send_no_referrer() {
     assert!(pages >= 6, "each of three links has a page for GET and one for POST: {pages}");
 }
 
-/// Fails each call to the table in turn. If authentication or counting fails, the request has no
-/// effect and returns no data. Only the call that takes back the count of a correct password may
-/// fail without this consequence.
+/// Fails each call to the table in turn. If authentication or counting fails, the request neither
+/// has an effect nor returns data. Only the call that takes back the count of a correct password
+/// may fail without this consequence.
 #[tokio::test]
 async fn a_request_that_cannot_be_counted_or_authenticated_is_rejected() {
     let app = TestApp::start_with(Limits::standard()).await;

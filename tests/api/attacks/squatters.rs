@@ -116,7 +116,7 @@ async fn correcting_a_mistyped_address_locks_nobody_out() {
     let path = format!("{CHANNELS}/me/{}", list["items"][0]["id"].as_str().unwrap());
     assert_eq!(app.signed_in(&ada).patch(&path, json!({ "value": "ada@example.com" })).await.status(), 200);
     assert_eq!(app.sign_in("ada@example.com").await.user_id, ada.user_id);
-    // Setting a new password does not change this.
+    // A user with a new password can still correct the address.
     let update = json!({ "old_password": PASSWORD, "new_password": NEW });
     assert_eq!(app.signed_in(&ada).post("/api/v1/auth/password/update", update).await.status(), 200);
     let ada = SignedInUser::of("ada@example.com", &password_sign_in(&app, "ada@example.com", NEW).await.json());

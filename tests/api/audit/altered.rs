@@ -16,8 +16,8 @@ const UNREAD: [(&str, &str); 4] = [
     // The last counted failure, which prevents a repeated request from counting twice.
     ("counted entry", "mark"),
     ("counted entry", "mark removed"),
-    // The time at which the table deletes a link. The link also contains this time, and is reported
-    // as missing if it disappears earlier.
+    // The time when the table deletes a link. The link's content also includes this time, and a
+    // link that disappears earlier is reported as missing.
     ("link", "ttl"),
     ("link", "ttl removed"),
 ];
@@ -100,7 +100,7 @@ async fn any_change_to_any_item_of_a_trail_is_detected() {
     assert_eq!(unseen, Vec::<String>::new());
 }
 
-/// A single damaged trail does not end a check. Nor does it keep a gateway from starting.
+/// A single damaged trail neither ends a check nor prevents a gateway from starting.
 #[tokio::test]
 async fn a_head_that_cannot_be_read_is_reported_as_changed() {
     let (app, _) = three_days().await;

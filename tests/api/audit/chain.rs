@@ -105,8 +105,8 @@ pub(super) fn moved(app: &TestApp, entry: &mut Item, at: Timestamp, id: &str) {
     set(entry, "id", text(id));
 }
 
-/// Three days with three entries each, linked as they are written, and the user to whom the entries
-/// belong.
+/// Three days with three entries each, linked as they are written, and the user whom the entries
+/// belong to.
 pub(super) async fn three_days() -> (TestApp, SignedInUser) {
     let app = TestApp::start_unobserved().await;
     let ada = app.sign_up("ada@example.com").await;

@@ -1,5 +1,5 @@
-//! Manipulations that no link covers, which are entries that do not fit their place in the table
-//! and changes to the project's item.
+//! Manipulations that no link covers: entries that do not fit their place in the table, and changes
+//! to the project's item.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use jiff::{SignedDuration, Timestamp};

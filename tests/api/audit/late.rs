@@ -1,5 +1,4 @@
-//! Links that are made too late or are missing. The reason is that no worker ran, or that someone
-//! removed the links of the entries.
+//! Links that are made too late because no worker ran, or are missing because someone removed them.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use crypto::digest::Digest;

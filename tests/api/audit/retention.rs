@@ -11,7 +11,7 @@ const CURRENT: &str = "/api/v1/internal/projects/current";
 const CONFIG: &str = "/api/v1/internal/config";
 const OVERRIDE: &str = "/api/v1/internal/config/override/branch";
 
-/// The times at which the trail's entries expire, in days after [`support::START`].
+/// When the trail's entries expire, in days after [`support::START`].
 fn expiries(app: &TestApp) -> Vec<i64> {
     let start = support::START.parse::<jiff::Timestamp>().unwrap().as_second();
     let of_entries = app.table().into_iter().filter(|((pk, _), _)| pk.contains("#TRAIL#"));

@@ -116,7 +116,7 @@ async fn disabling_and_enabling_emailed_codes_is_notified() {
     let app = TestApp::start().await;
     let ada = verified(&app, ADA).await;
     let own = app.signed_in(&ada);
-    // Enabling codes that already work changes nothing. The same applies to disabling them twice.
+    // Enabling codes that already work changes nothing, and neither does disabling them twice.
     for (enabled, count, text) in [(true, 0, ""), (false, 1, "disabled"), (false, 1, "disabled"), (true, 2, "was ")] {
         app.advance(SignedDuration::from_secs(1));
         assert_eq!(own.patch("/api/v1/users/me", json!({ "otp_auth_enabled": enabled })).await.status(), 200);

@@ -40,8 +40,8 @@ async fn nobody_becomes_an_anonymous_user_where_sign_up_is_closed() {
     anonymous(&app).await;
 }
 
-/// The id of the project `internal` is fixed and the project requires no key, so strangers can
-/// reach the project without knowing a secret.
+/// The id of the project `internal` is fixed, and the project does not require a key, so strangers
+/// can reach the project without knowing a secret.
 #[tokio::test]
 async fn nobody_becomes_an_anonymous_user_of_the_project_internal() {
     let app = TestApp::start().await;

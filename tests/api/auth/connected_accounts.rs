@@ -133,7 +133,8 @@ async fn concurrent_requests_refresh_a_token_once() {
     assert_eq!(provider.requests().iter().filter(|path| *path == "token").count(), 1);
 }
 
-/// Otherwise, many requests would each ask the provider five times a second during the refresh.
+/// If each request asked by itself, many requests would each call the provider five times a second
+/// during the refresh.
 #[tokio::test]
 async fn requests_that_wait_for_a_new_token_ask_about_the_old_one_once() {
     let (app, provider) = start().await;

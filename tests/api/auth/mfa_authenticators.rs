@@ -279,7 +279,7 @@ async fn of_concurrent_sign_ins_with_a_code_of_another_app_one_succeeds() {
 async fn the_app_of_an_earlier_version_is_listed_renamed_and_removed() {
     let app = TestApp::start().await;
     let ada = user_with_app(&app, ADA).await;
-    // An item of an earlier version, with one app that has no id, no name and no time of use.
+    // An item of an earlier version, with one app that lacks an id, a name and a time of use.
     let row = app.app.store.user(app.project_id(), UserId::parse(&ada.user_id).unwrap()).await.unwrap().unwrap();
     let mut user = row.user.clone();
     let stored = serde_json::to_value(user.totp.as_ref().unwrap()).unwrap();

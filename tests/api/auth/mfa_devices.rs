@@ -74,7 +74,7 @@ async fn listed(app: &TestApp, user: &SignedInUser, token: &str) -> Vec<Value> {
     app.signed_in(user).with(HEADER, token).get(PATH).await.json()["items"].as_array().unwrap().clone()
 }
 
-/// Stores this many devices. This was possible in an earlier version, which had no quota.
+/// Stores this many devices, as was possible in an earlier version without a quota.
 async fn remember_many(app: &TestApp, user: &SignedInUser, count: usize) {
     let project = app.project_id();
     let row = app.app.store.user(project, UserId::parse(&user.user_id).unwrap()).await.unwrap().unwrap();

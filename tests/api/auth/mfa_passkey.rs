@@ -42,7 +42,7 @@ pub(super) async fn complete(app: &TestApp, attempt: &str, passkey: &SoftPasskey
 async fn a_password_and_a_passkey_sign_in_once() {
     let (app, ada, passkey) = world().await;
     let waiting = attempt(&app, ADA).await;
-    // Entries of the same millisecond have no particular order.
+    // The order of entries of the same millisecond is not defined.
     app.advance(jiff::SignedDuration::from_secs(1));
     let Ceremony { options, code } = app.start_second_factor(&waiting).await;
     let response = passkey.assertion(&options);

@@ -1,5 +1,5 @@
-//! The user to whom a provider account belongs, after it is linked by its address, linked by the
-//! user, used for an upgrade or used for a sign-up.
+//! Which user a provider account belongs to after it is linked by its address, linked by the user,
+//! or used for an upgrade or a sign-up.
 
 use serde_json::{Value, json};
 use support::TestApp;

@@ -148,7 +148,7 @@ async fn tokens_that_apple_did_not_issue_for_an_app_of_the_project_are_refused()
     assert_eq!(send(&app.client(), &token).await.status(), 200, "the token that the others differ from is valid");
 }
 
-/// The token with `n - s` instead of `s` in its signature. This signature is also valid.
+/// The token with `n - s` instead of `s` in its signature, which is also valid.
 fn flipped(token: &str) -> String {
     let (signed, signature) = token.rsplit_once('.').unwrap();
     let mut signature = URL_SAFE_NO_PAD.decode(signature).unwrap();
@@ -184,7 +184,7 @@ async fn a_token_works_once() {
 #[tokio::test]
 async fn a_token_with_a_nonce_works_only_for_those_who_know_it() {
     let (app, apple) = start().await;
-    // SHA-256 of `a nonce`, which `sha256sum` has computed.
+    // SHA-256 of `a nonce`, computed with `sha256sum`.
     let hash = "df71001510f3ff862b7342de1a92e1e700fd41e78677baf161079d3a5fcef6ec";
     let sign_in = async |sub: &str, claim: Value, nonce: Value| {
         let token = apple.key().sign(&with(with(claims(&app, sub), "nonce", claim), "email", Value::Null));

@@ -1,5 +1,5 @@
-//! `GET /api/v1/auth/oauth/authorize/{provider_id}`, which returns the URL to which the user is
-//! redirected.
+//! `GET /api/v1/auth/oauth/authorize/{provider_id}`, which returns the URL that the user is
+//! redirected to.
 
 use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};

@@ -1,5 +1,5 @@
-//! `GET` and `POST /api/v1/auth/oauth/callback/{provider_id}`, to which a provider redirects the
-//! user. The operations issue a code to the app.
+//! `GET` and `POST /api/v1/auth/oauth/callback/{provider_id}`, where a provider redirects the user.
+//! The operations issue a code to the app.
 
 use serde_json::{Value, json};
 use support::provider::Provider;

@@ -11,8 +11,8 @@ use super::oauth_authorize::{authorize, parameters_with};
 use super::oauth_callback::{exchange, landed, parameter};
 
 /// A provider, its documents by URL, the expected account id, the expected verification of the
-/// address and the expected picture. The key `""` stands for the ID token. `None` if the provider
-/// does not state the verification or the picture.
+/// address and the expected picture. The document with the key `""` is the ID token. `None` if the
+/// provider does not state the verification or the picture.
 type Case = (&'static str, Vec<(&'static str, Value)>, &'static str, Option<bool>, Option<&'static str>);
 
 const EMAIL: &str = "ada@example.com";

@@ -147,7 +147,7 @@ async fn a_code_is_bound_to_its_verifier_redirect_and_project() {
     assert_error(&exchange(&app, &late).await, 400, INVALID);
 }
 
-/// The service for which the SDK was made would start a new session here, but Gatelet rejects the
+/// The service that the SDK was made for would start a new session here, but Gatelet rejects the
 /// code.
 #[tokio::test]
 async fn a_code_ends_with_its_session_or_its_user_s_credentials() {
@@ -198,7 +198,7 @@ async fn of_concurrent_exchanges_of_a_handed_over_session_one_succeeds() {
     assert!(answers.iter().all(|answer| [200, 400].contains(&answer.status())));
 }
 
-/// The refresh token is stored in sealed form only, and only until the code is redeemed.
+/// The refresh token is stored only in sealed form, and only until the code is redeemed.
 #[tokio::test]
 async fn the_refresh_token_is_never_stored_readable() {
     let app = TestApp::start().await;

@@ -1,4 +1,4 @@
-//! Odd responses of OpenID issuers. The standard permits some of them.
+//! Unusual responses of OpenID issuers, some of which the standard permits.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -177,7 +177,8 @@ async fn offline_access_is_asked_for_only_when_linking_or_with_further_scopes() 
     assert_eq!(more, ("openid email profile offline_access calendar".to_owned(), Some("consent".to_owned()), None));
 }
 
-/// The endpoint that the project configures does not tell which scopes the issuer supports.
+/// An authorization endpoint configured by the project does not reveal which scopes the issuer
+/// supports.
 #[tokio::test]
 async fn offline_access_is_asked_for_at_an_authorization_endpoint_of_the_project_too() {
     let (app, provider) = start().await;

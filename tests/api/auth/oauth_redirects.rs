@@ -35,8 +35,7 @@ const FOREIGN: [&str; 29] = [
     "https://example.com/",
     // For certificates and cookies, browsers treat a name with a trailing dot as a different name.
     "https://app.example.com./",
-    // Punycode and look-alikes, which are a Cyrillic `а`, the same name in punycode, and an `l`
-    // that is replaced by the digit 1.
+    // Look-alikes: a Cyrillic `а`, the same name in Punycode, and the digit 1 in place of an `l`.
     "https://аpp.example.com/",
     "https://xn--pp-7kc.example.com/",
     "https://app.examp1e.com/",
@@ -102,7 +101,7 @@ async fn begin_trusting(app: &TestApp, provider: &Provider, others: &[(&'static 
 #[tokio::test]
 async fn a_flow_does_not_end_at_a_url_that_is_no_longer_trusted() {
     let (app, provider) = start().await;
-    // These flows start while the project trusts the URLs.
+    // The flows start while the project trusts the URLs.
     let once: Vec<&str> = FOREIGN
         .into_iter()
         .filter(|url| RedirectUrl::parse(url).is_ok_and(|url| url.url().username().is_empty() && url.url().scheme().starts_with("http")))

@@ -1,6 +1,6 @@
 //! Flows that are going to change an existing user. Nothing changes until the app redeems the code.
 //! The person who returns from the provider may not be the person who began the flow (RFC 9700
-//! §4.7). This person is not signed in anywhere.
+//! §4.7). The person who returns is not signed in anywhere.
 
 use futures_util::future::join_all;
 use jiff::SignedDuration;

@@ -57,7 +57,7 @@ async fn of_concurrent_sign_in_accounts_of_a_provider_one_is_added() {
 }
 
 /// A user who links another account has signed in to it at the provider. The user can then sign in
-/// with both accounts. Both accounts can still be changed.
+/// with both accounts, and can still change both of them.
 #[tokio::test]
 async fn accounts_that_the_user_has_linked_stay_usable() {
     let (app, provider) = start().await;

@@ -18,8 +18,8 @@ use super::oauth_callback::{begin, error_of, flow, landed, start};
 /// part, and whether the account signs in.
 type Row = (&'static str, Part, Value, bool);
 
-/// An account whose name and address are in the ID token if `whole` is set. Otherwise they are only
-/// in userinfo.
+/// An account whose name and address are in the ID token if `whole` is set, and otherwise only in
+/// userinfo.
 fn account(number: usize, whole: bool) -> Value {
     let email = format!("ada{number}@example.com");
     json!({ "sub": format!("acme|{number}"), "email": email, "email_verified": true, "name": "Ada", "userinfo": !whole })

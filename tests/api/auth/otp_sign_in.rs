@@ -218,7 +218,7 @@ async fn a_failed_write_does_not_consume_the_code() {
 #[tokio::test]
 async fn a_code_has_45_characters() {
     let app = TestApp::start().await;
-    // A code contains no control characters. The letter becomes two characters in lower case.
+    // Codes do not contain control characters, and `İ` becomes two characters in lower case.
     for code in ["", "abc", &"0".repeat(44), &"0".repeat(46), &"\u{0}".repeat(45), &"İ".repeat(45)] {
         let answer = redeem(&app, code).await;
         assert_eq!(problems(&answer), ["body.code must be 45 characters long"]);

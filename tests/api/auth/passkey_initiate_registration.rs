@@ -89,8 +89,8 @@ async fn registration_needs_a_fresh_sign_in_if_the_project_asks() {
     assert_error(&app.signed_in(&ada).post(PATH, json!({})).await, 403, "REAUTHENTICATION_REQUIRED");
 }
 
-/// Otherwise, a session that must not remove the app could add a passkey, and then remove the app
-/// in a session that was started with the passkey.
+/// Without this rule, a session that must not remove the app could add a passkey, and then remove
+/// the app in a session started with the passkey.
 #[tokio::test]
 async fn beside_an_app_a_passkey_needs_as_recent_a_proof_as_removing_the_app() {
     let app = TestApp::start().await;

@@ -54,8 +54,8 @@ async fn a_sign_in_replaces_a_hash_that_costs_less_than_the_setting() {
     let ada = app.sign_up("ada@example.com").await;
     let setting = "argon2id$v=19$m=128,t=2,p=1";
     // The first hash has less memory and fewer passes. The second has only less memory, and the
-    // third has only fewer passes. The other hashes were made before the setting changed, and cost
-    // as much or more.
+    // third has only fewer passes. The remaining hashes, made before the setting changed, cost as
+    // much as new ones or more.
     for (memory, passes, renewed) in [
         (64, 1, setting),
         (64, 2, setting),

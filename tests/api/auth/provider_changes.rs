@@ -1,6 +1,6 @@
 //! Accounts and tokens after an administrator has changed a provider's issuer or client. An account
-//! belongs to the issuer that identified it. A token is sent only to the issuer and only by the
-//! client for which it was issued.
+//! belongs to the issuer that identified it. A token is sent only to its issuer, and only by the
+//! client that it was issued to.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -102,14 +102,14 @@ async fn a_refresh_token_is_not_sent_with_another_client() {
     provider.requests();
     assert_to_be_linked_again(&token(&app, &user).await);
     assert_eq!(provider.requests(), Vec::<String>::new());
-    // A new secret of the same client changes nothing for accounts and tokens.
+    // A new secret of the same client does not affect accounts and tokens.
     other["client_id"] = json!(CLIENT_ID);
     configure(&app, &[other]).await;
     assert_eq!(token(&app, &user).await.json()["access_token"], "renewed");
 }
 
-/// A new flow replaces the tokens of another client, because the old tokens are useless. The flow
-/// does so even if it requests fewer scopes and gets no refresh token.
+/// A new flow replaces the tokens of another client, because the old tokens are useless. The tokens
+/// are replaced even if the flow requests fewer scopes and does not get a refresh token.
 #[tokio::test]
 async fn a_sign_in_with_another_client_keeps_nothing_of_the_old_tokens() {
     let (app, provider) = start().await;
@@ -199,7 +199,7 @@ async fn a_sign_in_keeps_the_refresh_token_of_an_earlier_version() {
     assert_eq!(token(&app, &user).await.json()["access_token"], "renewed");
 }
 
-/// If a provider is removed and added again with another issuer, its issuer has changed.
+/// Removing a provider and adding it again with another issuer counts as changing its issuer.
 #[tokio::test]
 async fn a_provider_that_is_added_again_is_the_same_only_with_its_issuer() {
     let (app, first) = start().await;
@@ -250,7 +250,7 @@ async fn a_flow_ends_at_the_issuer_at_which_it_began() {
     assert_eq!(second.requests(), Vec::<String>::new(), "neither the code nor its verifier is sent there");
 }
 
-/// Otherwise, a client could remove the only way in which its user can still sign in.
+/// If the account counted as a way to sign in, a client could remove the user's only remaining way.
 #[tokio::test]
 async fn an_account_of_another_issuer_is_no_way_to_sign_in() {
     let (app, first) = start().await;

@@ -93,10 +93,9 @@ async fn after_resealing_the_new_secret_alone_opens_everything() {
 
     assert_eq!(mail_password(&after).await, None);
 
-    // Eight values are resealed. Three of them are the secret of an authenticator app, the same
-    // secret in the link of the email about recovery codes, and the hashes of the recovery codes.
-    // The others are a provider's secret, two tokens of the provider, a mail server's password, and
-    // the key of Turnstile.
+    // Eight values are resealed: the secret of an authenticator app, the same secret in the link of
+    // the email about recovery codes, the hashes of the recovery codes, a provider's secret, two
+    // tokens of the provider, a mail server's password, and the key of Turnstile.
     assert_eq!(recovery_status(&after, &codes[0]).await, 500, "the new secret opens hashes of the old one");
     assert_eq!(reseal(&during, items(&app).await).await, with(8, 0));
     assert_eq!(reseal(&during, items(&app).await).await, with(0, 8));

@@ -167,8 +167,8 @@ async fn walk(world: &mut World, way: Way, proof: Proof) {
     assert_eq!(world.app.signed_in(&tool).get("/api/v1/users/me").await.json()["id"], json!(world.ada.user_id));
 }
 
-/// Otherwise, someone who controls the address could add a provider account as another first
-/// factor.
+/// If the account were linked earlier, someone who controls the address could add a provider
+/// account as another first factor.
 #[tokio::test]
 async fn an_account_found_by_its_address_is_linked_after_the_second_factor() {
     let waits = |world: &World| world.app.table().values().any(|item| item["d"]["M"]["to_attach"].is_object());
@@ -184,7 +184,7 @@ async fn an_account_found_by_its_address_is_linked_after_the_second_factor() {
         assert!(world.accounts().await == 0 && world.tokens() == 0 && waits(&world), "{way:?}");
         let completed = world.second(proof, details["attempt_code"].as_str().unwrap()).await;
         assert_eq!(completed.status(), 200, "{way:?} {proof:?}: {}", completed.text());
-        // The native sign-in stores no tokens for apps.
+        // The native sign-in does not store tokens for apps.
         assert_eq!((world.accounts().await, world.tokens()), (1, usize::from(way == Way::Provider)), "{way:?} {proof:?}");
         assert!(!waits(&world), "the attempt keeps no tokens");
     }

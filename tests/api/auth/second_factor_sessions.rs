@@ -1,6 +1,5 @@
-//! A required second factor in four kinds of sessions. These start with a passkey, are created by a
-//! server, are created by a tool or a device, or are taken to another domain. Machines need no
-//! second factor.
+//! A required second factor in sessions that start with a passkey, that a server, a tool or a
+//! device creates, or that are taken to another domain. Machines do not need a second factor.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -31,8 +30,8 @@ async fn project() -> TestApp {
     app
 }
 
-/// Registers a passkey, as restricted users may. The passkey's responses have these flags. `None`
-/// means the default flags.
+/// Registers a passkey, as restricted users may. The passkey's responses have these flags, or the
+/// default flags if `flags` is `None`.
 async fn add_passkey(app: &TestApp, user: &SignedInUser, flags: Option<u8>) -> SoftPasskey {
     let Ceremony { options, code } = Ceremony::of(&restricted(app, user).post(PASSKEY_START, json!({})).await);
     let passkey = SoftPasskey::create(&options, Page::default(), 1);
@@ -148,7 +147,8 @@ async fn a_session_has_as_many_factors_on_another_domain() {
     let by_passkey = passkey_session(&app, &passkey).await;
     let there = exchange(&app, &code(&app, &by_passkey).await).await.json();
     assert_eq!(claims(&there["access_token"])["is_restricted"], false);
-    // The exchange also records the teams that have meanwhile started to require a second factor.
+    // The exchange also records the teams that have started to require a second factor since the
+    // sign-in.
     require(&app, json!({ "required_of_everyone": false })).await;
     let bob = app.sign_up("bob@example.com").await;
     let team = app.server().post("/api/v1/teams", json!({ "display_name": "Engines" })).await.json()["id"].clone();
@@ -176,8 +176,8 @@ async fn a_tool_gets_the_session_of_a_user_with_both_factors_only() {
     let tool = fetch(&app, &polling).await;
     assert_eq!(app.signed_in(&tool).get("/api/v1/users/me").await.json()["id"], json!(ada.user_id));
 
-    // If the confirming session counts as only one factor at the time of the poll, the tool gets no
-    // session.
+    // If the confirming session counts as only one factor at the time of the poll, the tool does
+    // not get a session.
     let (polling, login) = start(&app, json!({})).await;
     assert_eq!(complete(&app, &login, &by_passkey.refresh_token).await.status(), 200);
     app.configure(json!({ "config": { "passkey_replaces_second_factor": false } })).await;
@@ -212,8 +212,7 @@ async fn machines_and_sessions_that_a_server_creates_need_no_second_factor() {
     let created = app.server().post("/api/v1/auth/sessions", json!({ "user_id": ada.user_id })).await.json();
     assert_eq!(claims(&created["access_token"])["is_restricted"], false);
     // A session that a server creates counts as proof of a second factor only if its user has a
-    // second factor. If the user has no second factor, the user is restricted until a second factor
-    // is set up.
+    // second factor. A user without a second factor is restricted until one is set up.
     let bob = app.sign_up("bob@example.com").await;
     let created = app.server().post("/api/v1/auth/sessions", json!({ "user_id": bob.user_id })).await.json();
     assert_eq!(claims(&created["access_token"])["restricted_reason"], reason());

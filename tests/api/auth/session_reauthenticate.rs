@@ -1,4 +1,5 @@
-//! `POST /api/v1/auth/sessions/current/reauthenticate`, and the changes that require it.
+//! `POST /api/v1/auth/sessions/current/reauthenticate`, and the changes that require
+//! reauthentication.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -81,8 +82,7 @@ async fn every_credential_change_requires_recent_authentication() {
         assert_error(&own.request(method, path).json(body).send().await, 403, "REAUTHENTICATION_REQUIRED");
     }
     assert_eq!(app.table(), table);
-    // Other changes do not require recent authentication. Changes by servers also do not require
-    // it.
+    // Other changes do not require recent authentication, and neither do changes by servers.
     assert_eq!(own.patch("/api/v1/users/me", json!({ "display_name": "Ada" })).await.status(), 200);
     let server = app.server().with("x-stack-access-token", &ada.access_token);
     assert_eq!(server.patch("/api/v1/users/me", json!({ "primary_email": "b@example.com" })).await.status(), 200);

@@ -1,5 +1,5 @@
-//! Requests that no real client sends, and unusually large amounts of data. Such requests do not
-//! cause internal errors or partial writes, and their errors have the form of the interface.
+//! Requests that no real client sends, and unusually large amounts of data, do not cause internal
+//! errors or partial writes. The resulting errors have the form of the interface.
 
 mod bodies;
 mod large;

@@ -123,8 +123,8 @@ async fn no_body_causes_an_internal_error() {
     for body in BODIES {
         let sent = Variation { body, ..USUAL };
         send(routes().iter().filter(|route| reads_body(route)), &callers, sent).await;
-        // For operations that read no body, the request with the usual body has already shown how
-        // callers differ.
+        // For operations that do not read the body, the request with the usual body has already
+        // shown how callers differ.
         send(routes().iter().filter(|route| !reads_body(route)), &callers[3..], sent).await;
     }
     assert_untouched(&app, &settings).await;

@@ -36,8 +36,8 @@ fn payload(challenge: &Value, counter: u32) -> String {
     STANDARD.encode(json!({ "challenge": challenge, "solution": { "counter": counter, "derivedKey": "000", "time": 12.3 } }).to_string())
 }
 
-/// A challenge in the form of the service's challenges. The challenge takes only sixteen tries on
-/// average. A real challenge takes seconds.
+/// A challenge in the service's form that takes only sixteen tries on average, whereas a real
+/// challenge takes seconds.
 pub(crate) fn easy(app: &TestApp) -> Value {
     let work = Work { cost: 1, prefix: "0", ..Work::of(0) };
     json!(Challenge::new(&app.app.challenge_key, &app.app.entropy, app.project_id(), work, app.now()).unwrap())
@@ -82,8 +82,8 @@ async fn a_solution_works_once_across_operations() {
     let counters: Vec<u32> = (0..).filter(|counter| parameters.is_solved_by(*counter)).take(2).collect();
     assert_eq!(sign_up(&app, "bob@example.com", &payload(&challenge, counters[0])).await.status(), 200);
     assert_failed(&sign_up(&app, "eve@example.com", &payload(&challenge, counters[1])).await);
-    // A sign-up that fails because the address has an account makes its solution invalid.
-    // Otherwise, a single solution could reveal which of many addresses have accounts.
+    // A sign-up that fails because the address has an account makes its solution invalid. If the
+    // solution stayed valid, it could reveal which of many addresses have accounts.
     let token = solved(&easy(&app));
     assert_eq!(sign_up(&app, "ada@example.com", &token).await.code(), "USER_EMAIL_ALREADY_EXISTS");
     assert_failed(&sign_up(&app, "eve@example.com", &token).await);

@@ -49,8 +49,8 @@ async fn a_flood_from_many_networks_sends_strangers_only_the_usual_number_of_ema
         }
         app.advance(APART);
     }
-    // The number is slightly more than the usual 100 per hour. One of the counter's windows ends in
-    // the first hour, so part of the count expires.
+    // Slightly more requests than the usual 100 per hour are accepted, because one of the counter's
+    // windows ends in the first hour, and part of the count expires.
     assert!((100..=110).contains(&sent.len()), "{}", sent.len());
     assert_eq!(sent, (0..sent.len()).collect::<Vec<_>>(), "only the usual number of emails is sent, and then none");
     assert!(app.mails(&format!("stranger{}@example.com", 2 * AN_HOUR - 1)).await.is_empty());

@@ -1,5 +1,5 @@
-//! The content that a process keeps for uncached responses, which are searches of `/mcp` and `/a2a`
-//! and documents from `/mcp`.
+//! The content that a process keeps for responses that are not cached: searches of `/mcp` and
+//! `/a2a`, and documents from `/mcp`.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -115,8 +115,8 @@ async fn a_search_of_the_content_finds_words_without_their_accents() {
     }
 }
 
-/// Otherwise, if many requests arrived at the same time after a publication, each request would
-/// read all content again.
+/// Without this rule, many simultaneous requests after a publication would each read all content
+/// again.
 #[tokio::test]
 async fn one_of_several_requests_reads_a_new_publication() {
     let app = TestApp::start().await;

@@ -41,8 +41,8 @@ pub(super) const DOCUMENTS: [(&str, &str); 22] = [
     ("/api/v1/site", "application/json; charset=utf-8"),
 ];
 
-/// A service with the sample content. The content contains no URL, so the documents use the URL of
-/// the service's site.
+/// A service with the sample content. The content does not contain a URL, so the documents use the
+/// URL of the service's site.
 pub(super) async fn published() -> TestApp {
     let app = TestApp::start().await;
     app.publish(&gateway::content::sample(None)).await;
@@ -105,7 +105,7 @@ async fn documents_are_read_only_and_unknown_ones_are_not_found() {
     }
 }
 
-/// The paths of this site to which a response links. The links are absolute URLs in its text, paths
+/// The paths of this site that a response links to. The links are absolute URLs in its text, paths
 /// in attributes, and the header `link`.
 fn links(answer: &Answer) -> BTreeSet<String> {
     let text = answer.text().replace("&amp;", "&");

@@ -26,7 +26,7 @@ fn delete_chunks(app: &TestApp) {
     }
 }
 
-/// Turns all publications into publications of an earlier version, which stored no chunks and no
+/// Turns all publications into publications of an earlier version, which stored neither chunks nor
 /// counts of posts.
 async fn age(app: &TestApp) {
     delete_chunks(app);

@@ -29,7 +29,8 @@ fn content() -> Content {
     sample(Some("https://example.com"))
 }
 
-/// Whether a document's route declares its media type. Routes of objects declare no media type.
+/// Whether a document's route declares its media type. Routes of objects do not declare a media
+/// type.
 fn is_declared(path: &str, media_type: &str) -> bool {
     let bare = media_type.split(';').next().unwrap();
     let matching = routes().iter().filter(|route| route.matches(path));

@@ -1,5 +1,4 @@
-//! Lists that are too long for one response, which are the pages of the blog and the API's list of
-//! posts.
+//! Lists that are too long for one response: the pages of the blog, and the API's list of posts.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +8,7 @@ use support::{Answer, TestApp};
 
 use super::publications::long_blog;
 
-/// The slugs of the posts to which a page of the blog links.
+/// The slugs of the posts that a page of the blog links to.
 fn slugs(page: &Answer) -> Vec<String> {
     let links = page.text().split("href=\"https://site.example/blog/").skip(1);
     links.map(|rest| rest.split('"').next().unwrap().to_owned()).collect()
@@ -21,7 +20,7 @@ fn related(page: &Answer, relation: &str) -> Option<String> {
     Some(rest.split('"').next().unwrap().to_owned())
 }
 
-/// The slugs on each page of the blog, from the first page on.
+/// The slugs on each page of the blog, starting with the first page.
 async fn followed(app: &TestApp) -> Vec<Vec<String>> {
     let (mut pages, mut next) = (Vec::new(), Some("/blog".to_owned()));
     while let Some(path) = next {
@@ -43,7 +42,7 @@ async fn the_pages_of_a_long_blog_have_every_post_once() {
     let pages = followed(&app).await;
     assert_eq!((pages.len(), pages[0].len(), pages.concat()), (20, 50, expected.clone()));
 
-    // Posts with a future date appear on no page, and they leave no gaps on the pages.
+    // Posts with a future date do not appear on any page, and do not leave gaps.
     for post in &mut content.blog_posts[..333] {
         post.published_at = (app.now() + SignedDuration::from_hours(1)).strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
     }

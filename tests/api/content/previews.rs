@@ -57,7 +57,7 @@ async fn a_declared_image_is_the_picture_of_its_page() {
         let image = property(&html, "og:image").unwrap().strip_prefix(SITE).unwrap().to_owned();
         assert_eq!(app.anonymous().get(&image).await.status(), 200, "{path}");
     }
-    // The content API has no field for pictures.
+    // The content API does not have a field for pictures.
     let post = app.anonymous().get("/api/v1/blog-posts").await.json()["data"][0].clone();
     assert_eq!(post.as_object().unwrap().len(), 5, "{post}");
 }

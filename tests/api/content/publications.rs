@@ -137,8 +137,8 @@ async fn a_rollback_shows_the_publication_before_with_all_its_texts() {
     assert!(text(&app, "/blog/hello").await.contains("A mistake."));
     assert_eq!(app.app.store.roll_back(Some(7), app.now()).await.unwrap(), None);
 
-    // After a rollback, the next publication gets the number after the publication that the
-    // rollback shows.
+    // After a rollback, the next publication gets the number that follows the publication shown by
+    // the rollback.
     app.app.store.roll_back(Some(1), app.now()).await.unwrap();
     changed.texts.insert("hello".to_owned(), "Right.".to_owned());
     app.publish(&changed).await;

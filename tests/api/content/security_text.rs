@@ -1,4 +1,4 @@
-//! `/.well-known/security.txt`, and the headers that lead programs to the site's catalogs.
+//! `/.well-known/security.txt`, and the headers that point programs to the site's catalogs.
 
 use model::security_contact::SecurityContact;
 use support::TestApp;

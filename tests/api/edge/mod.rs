@@ -1,4 +1,4 @@
-//! Operations that belong to no other area, which are the greeting, the operations that SDKs expect
+//! Operations that do not belong to another area: the greeting, the operations that SDKs expect
 //! from any installation, and the alias `latest` of the version.
 
 mod analytics_events_batch;

@@ -87,7 +87,7 @@ async fn a_path_allows_the_methods_of_the_best_matching_operation() {
     assert_eq!((answer.status(), answer.header("allow")), (405, Some("DELETE, GET, HEAD, PATCH")));
 }
 
-/// The pages are the pages of a deployment. A gateway has a different page at the root.
+/// The pages are those of a deployment; a gateway has a different page at the root.
 #[tokio::test]
 async fn every_error_links_to_an_existing_page() {
     let app = TestApp::start().await;

@@ -5,7 +5,7 @@ use support::{InjectedError, TestApp};
 
 use super::{OUTBOX, SEND};
 
-/// This is more than the 100 writes of a transaction.
+/// More than the 100 writes that a transaction can contain.
 const MANY: usize = 130;
 
 /// Creates users without passwords, and returns their ids and addresses.

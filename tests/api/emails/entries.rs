@@ -19,8 +19,8 @@ async fn asked(app: &TestApp, email: &str, callback: &str) -> String {
     app.server().get(OUTBOX).await.json()["items"][0]["id"].as_str().unwrap().to_owned()
 }
 
-/// If an entry were longer, each change would cost two more units. In a transaction, it would cost
-/// three to four more units.
+/// If an entry were longer, each change would cost two more units, and three to four more in a
+/// transaction.
 #[tokio::test]
 async fn an_email_with_a_code_stays_below_a_kilobyte() {
     let app = TestApp::start().await;

@@ -164,7 +164,7 @@ async fn the_table_does_not_contain_the_code_of_an_unsubscribe_link() {
     assert!(app.table().values().all(|item| !item["d"].to_string().contains(code)));
 }
 
-/// An email that is edited after rendering and then cancelled leaves no bodies.
+/// An email that is edited after rendering and then cancelled does not leave bodies behind.
 #[tokio::test]
 async fn discarded_bodies_expire_in_a_day() {
     let (app, _, id) = with_entry(Status::Scheduled).await;
@@ -203,8 +203,8 @@ async fn a_worker_that_was_overtaken_does_not_replace_bodies() {
     assert_eq!(read(&app, &id).await["html"], "current");
 }
 
-/// An entry of an earlier version contains the bodies until the email is sent, is skipped or has
-/// failed finally.
+/// An entry of an earlier version contains the bodies until the email is sent or skipped, or has
+/// finally failed.
 #[tokio::test]
 async fn an_entry_that_contains_its_bodies_is_shown_and_sent() {
     let (app, ada, id) = with_entry(Status::Queued).await;

@@ -1,5 +1,5 @@
-//! Emails with codes on their way from the request to the recipient, and changes to the emails on
-//! this way.
+//! Emails with codes, from the request to the recipient, and changes to the emails before they are
+//! sent.
 
 use std::pin::Pin;
 use std::sync::Mutex;

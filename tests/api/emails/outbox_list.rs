@@ -67,7 +67,7 @@ async fn the_status_filter_returns_matching_entries() {
         all.push((status, entry_in(&app, &ada, status).await));
     }
     for (status, _) in &all {
-        // Entries in transitional states have moved to other states in the meantime, so the list is
+        // Entries in transitional states have already moved to other states, so the list is
         // compared with the current state of each entry.
         let listed = pages(&app.server(), &format!("status={}", status.name())).await.concat();
         let mut expected = Vec::new();

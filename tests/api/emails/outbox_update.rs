@@ -103,7 +103,7 @@ async fn an_invalid_body_is_rejected_and_changes_nothing() {
         (json!({ "to": { "type": "everybody" } }), "body.to"),
         (json!({ "to": { "type": "custom-emails", "emails": ["nobody"] } }), "body.to.emails[0]"),
         (json!({ "to": { "type": "custom-emails", "emails": [], "more": 1 } }), "body.to.more"),
-        (json!({ "to": { "type": "custom-emails", "emails": many } }), "body.to.emails must be at most 50 addresses"),
+        (json!({ "to": { "type": "custom-emails", "emails": many } }), "body.to.emails must have at most 50 addresses"),
         (json!({ "to": { "type": "user-primary-email", "user_id": "x" } }), "body.to.user_id"),
         (json!([]), "body"),
     ];

@@ -109,7 +109,7 @@ async fn a_render_error_is_reported_with_its_line() {
     }
 }
 
-/// Otherwise, recipients would see the source code.
+/// If a module were accepted, recipients would see its source code.
 #[tokio::test]
 async fn a_module_is_refused_however_it_is_laid_out() {
     let app = TestApp::start().await;

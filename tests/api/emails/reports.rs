@@ -177,8 +177,8 @@ async fn other_messages_are_ignored() {
     for event in [other_kind, foreign, damaged, json!({}), json!(null), json!({ "source": "aws.events", "detail": {} })] {
         assert_eq!(reports::read(&event), None, "{event}");
     }
-    // One report names an unknown entry. The other report names a project to which the entry does
-    // not belong.
+    // One report names an unknown entry, and the other names a project that the entry does not
+    // belong to.
     let mut nobody = good.clone();
     nobody["detail"]["mail"]["tags"]["gatelet-entry"] = json!(["3b1f5a52-8f0e-4b57-9d2c-7c8d9e0f1a2b"]);
     assert!(!take(&app, &nobody).await);

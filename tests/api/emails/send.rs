@@ -194,7 +194,7 @@ async fn a_recipient_without_an_account_or_address_is_skipped() {
 async fn a_user_who_is_listed_twice_gets_one_email() {
     let app = TestApp::start().await;
     let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);
-    // One list of recipients fits into a transaction. The other list does not fit.
+    // The first list of recipients fits into a transaction, and the second does not.
     for times in [2, 200] {
         let ids: Vec<&String> = [&bob.user_id, &ada.user_id].into_iter().cycle().take(2 * times).collect();
         let before = (app.mails(&ada.email).await.len(), app.mails(&bob.email).await.len(), entries(&app).await);
@@ -228,7 +228,7 @@ async fn an_email_that_renders_too_large_is_a_render_error() {
     assert!(entry["render_error"].as_str().unwrap().contains("is larger than 360000 bytes"), "{}", entry["render_error"]);
 }
 
-/// Otherwise, recipients would see the source code.
+/// If a module were accepted, recipients would see its source code.
 #[tokio::test]
 async fn a_module_is_refused_however_it_is_laid_out() {
     let app = TestApp::start().await;

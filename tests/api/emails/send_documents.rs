@@ -170,7 +170,7 @@ async fn deleting_the_theme_of_a_built_in_email_locks_nobody_out() {
     assert!(!mail.0.html.contains("<u>") && !mail.code().is_empty(), "{}", mail.0.html);
 }
 
-/// Writes a module into a document. An earlier version permitted this.
+/// Writes a module into a document, which an earlier version permitted.
 async fn store_module(app: &TestApp, kind: DocumentKind, id: &str, module: &str) {
     let (store, project) = (&app.app.store, app.project_id());
     let mut row = store.mail_document(project, kind, DocumentId::parse(id).unwrap()).await.unwrap().unwrap();

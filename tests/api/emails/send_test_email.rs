@@ -41,7 +41,7 @@ async fn a_test_email_goes_through_the_server_of_the_request() {
     for part in ["From: Notes <notes@example.org>", "To: ada@example.com", "Subject: Test email from ", "This is a test email"] {
         assert!(message.contains(part), "{part}: {message}");
     }
-    // The deployment sends no emails, and the project's settings are unchanged.
+    // The deployment does not send an email, and the project's settings are unchanged.
     assert!(app.mails("ada@example.com").await.is_empty());
     let settings = app.admin().get("/api/v1/internal/projects/current").await.json();
     assert_eq!(settings["config"]["email_config"]["type"], "shared");

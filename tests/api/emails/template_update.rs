@@ -75,7 +75,7 @@ async fn variables_of_a_template_have_placeholders() {
         let answer = patch(&app, &id, json!({ "html_source": source, "theme_id": false })).await;
         assert_eq!((answer.status(), answer.json()["rendered_html"].as_str()), (200, Some(html)), "{source}: {}", answer.text());
     }
-    // Previews and emails contain no placeholders.
+    // Previews and emails do not contain placeholders.
     let preview = app.admin().post("/api/v1/emails/render-email", json!({ "template_id": id })).await;
     assert!(error(&preview).starts_with("body.html in line 1: undefined"));
 }

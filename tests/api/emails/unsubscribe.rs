@@ -1,5 +1,5 @@
-//! `/api/v1/emails/unsubscribe-link`, which is the link in an email. The tests cover the link, its
-//! page, and one-click unsubscribe in mail clients (RFC 8058).
+//! `/api/v1/emails/unsubscribe-link`, the path of the link in an email. The tests cover the link,
+//! its page, and one-click unsubscribe in mail clients (RFC 8058).
 
 use jiff::SignedDuration;
 use serde_json::json;

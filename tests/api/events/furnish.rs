@@ -105,15 +105,15 @@ const KEY_SET: &str = "c4a1d2e3-5f60-4b7a-8c9d-0e1f2a3b4c5d";
 /// API keys of the user and of the user's team.
 const USER_KEY: &str = "d2b1c0a9-8f7e-4d6c-9b5a-4c3d2e1f0a9b";
 const TEAM_KEY: &str = "e3c2d1b0-9a8f-4e7d-8c6b-5d4e3f2a1b0c";
-/// A session to which the access token does not belong.
+/// A session that the access token does not belong to.
 const OTHER_SESSION: &str = "018f0b6c-1e2f-7b4d-8a34-5b9f0c6d7e81";
 
 /// The placeholders in the events, with their values.
 pub(super) type Placeholders = Vec<(&'static str, String)>;
 
 /// Creates a project with all data that the events need, and returns the values of the
-/// placeholders. These values are the access tokens of three users, two API keys, an identity token
-/// and a current authenticator code. The first user has a password, the second has no password, and
+/// placeholders. The placeholders are the access tokens of three users, two API keys, an identity
+/// token and a current authenticator code. The first user has a password, the second does not, and
 /// the third belongs to `internal`.
 pub(super) async fn furnish(app: &TestApp, id: &str, key: &str) -> Placeholders {
     let project = ProjectId::parse(id).unwrap();
@@ -195,7 +195,7 @@ async fn write_account(app: &TestApp, project: &ProjectId) -> (User, Session) {
     user.permissions.insert(world_of_teams::audit());
     let tokens = tokens_of(app, project, &github);
     let session = Session::start(&user, &ProjectConfig::default().sessions, None, entropy, now);
-    // The place of a request without a connection. Requests from events have no connection.
+    // The place of a request without a connection, as requests from events are.
     let place = Place::of(Ipv4Addr::UNSPECIFIED.into());
     let session = Session { id: SessionId::parse(SESSION).unwrap(), place: Some(place), ..session };
     let code = Code::parse(CODE).unwrap();
@@ -306,7 +306,7 @@ async fn write_mail_documents(app: &TestApp, project: &ProjectId, user_id: UserI
 }
 
 async fn write_settings(app: &TestApp, project: &ProjectId, key: &str) {
-    let providers = json!({ "config": { "magic_link_enabled": true, "passkey_enabled": true, "client_user_deletion_enabled": true, "client_team_creation_enabled": true, "allow_user_api_keys": true, "allow_team_api_keys": true, "bot_challenge": { "provider": "altcha", "sign_up": "off", "send_sign_in_code": "off", "oauth": "off" }, "oauth_providers": [{ "id": "github", "client_id": "a", "client_secret": "b" }, { "id": "apple", "client_id": "a", "client_secret": "b", "apple_bundle_ids": [BUNDLE] }] } });
+    let providers = json!({ "config": { "magic_link_enabled": true, "passkey_enabled": true, "client_user_deletion_enabled": true, "client_team_creation_enabled": true, "oauth_client_registration_enabled": true, "allow_user_api_keys": true, "allow_team_api_keys": true, "bot_challenge": { "provider": "altcha", "sign_up": "off", "send_sign_in_code": "off", "oauth": "off" }, "oauth_providers": [{ "id": "github", "client_id": "a", "client_secret": "b" }, { "id": "apple", "client_id": "a", "client_secret": "b", "apple_bundle_ids": [BUNDLE] }] } });
     let admin = app.admin().with("x-stack-project-id", project.as_str()).with("x-stack-super-secret-admin-key", &format!("sak_{key}"));
     assert_eq!(admin.patch("/api/v1/internal/projects/current", providers).await.status(), 200);
     let mut row = app.app.store.project(project).await.unwrap().unwrap();

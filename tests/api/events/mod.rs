@@ -1,9 +1,10 @@
 //! Sends every event file except the events of the workers to the real handlers, to show that
 //! operations understand API Gateway's requests.
 //!
-//! First, the data that the events need is created. It consists of a project with its keys, the
-//! user `ada@example.com`, and items such as a code, a refresh token and an email. Then each event
-//! must succeed. The only exception is the event of the fallback, which matches no operation.
+//! First, the data that the events need is created: a project with its keys, the user
+//! `ada@example.com`, and items such as a code, a refresh token and an email. After that, each
+//! event must succeed. The only exception is the event of the fallback, which does not match any
+//! operation.
 
 mod furnish;
 mod openid;
@@ -81,7 +82,7 @@ impl Twins {
         (world, twin)
     }
 
-    /// A snapshot of the current state of these worlds, for tests that need no recorder.
+    /// A snapshot of the current state of these worlds, for tests that do not need a recorder.
     pub(crate) fn of((world, twin): (World, World)) -> Self {
         let furnished = world.kept();
         let furnished = FurnishedWorld { snapshot: furnished.snapshot.unobserved(), ..furnished };
@@ -94,7 +95,8 @@ impl World {
         FurnishedWorld::from_events().await.begin(limits).await
     }
 
-    /// Like [`Self::new`], but for tests that need no recorder ([`TestApp::start_unobserved`]).
+    /// Like [`Self::new`], but for tests that do not need a recorder
+    /// ([`TestApp::start_unobserved`]).
     pub(crate) async fn unobserved(limits: Limits) -> Self {
         let furnished = FurnishedWorld::from_events().await;
         furnished.with(TestApp::start_from_at(&furnished.snapshot.unobserved(), limits, StandIn::lasting(APPLE)).await)
@@ -133,7 +135,7 @@ impl World {
         Self { app: Arc::new(self.app.as_functions()), ..self }
     }
 
-    /// A snapshot of this world, from which other worlds can start.
+    /// A snapshot of this world, which other worlds can start from.
     pub(crate) fn kept(self) -> FurnishedWorld {
         FurnishedWorld { snapshot: self.app.snapshot(), placeholders: self.placeholders }
     }
@@ -169,7 +171,7 @@ impl World {
         let (parts, body) = request.into_parts();
         let mut request = http::Request::new(Body::from(body.to_vec()));
         *request.method_mut() = parts.method;
-        // The URI contains no host, like the request line of HTTP.
+        // As in HTTP's request line, the URI does not contain a host.
         *request.uri_mut() = parts.uri.path_and_query().unwrap().as_str().parse().unwrap();
         *request.headers_mut() = parts.headers;
         request

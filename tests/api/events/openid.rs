@@ -6,8 +6,10 @@ use model::openid::client::{ClientSecret, ClientType, Eligibility, OauthClient};
 use model::openid::code::{CODE_LIFE, ClientCode};
 use model::openid::grant::{NewGrant, OauthGrant};
 use model::openid::request::{AuthorizationRequest, RequestName, ResponseMode, ReturnPath};
+use model::openid::resource::{OauthResource, ResourceScope};
 use model::project::signing_key::TokenAlgorithm;
 use model::session::client::ClientSession;
+use model::session::resource_scopes::{ResourceIdentifier, ResourceScopes};
 use model::session::rotation::RefreshToken;
 use model::session::scope::Scopes;
 use model::session::token::Subject;
@@ -16,6 +18,7 @@ use model::session::{Amr, Session};
 use model::sign_in::authorization::challenge;
 use model::user::User;
 use store::openid::grant;
+use store::openid::resource::Creation;
 use store::openid::session::begin;
 use support::TestApp;
 use uuid::Uuid;
@@ -28,6 +31,8 @@ const REQUEST: &str = "5c1d7e2a9b3f4d6a8e0c2f4b6d8a1c3e7k2m9x4qw1t8r5y0d6n3gjp2s
 const CODE: &str = "0f9b6c1e2f4b4d7a8a345b9f0c6d7e817d1e4a9c2b8f4c6d9e0a1b2c3d4e5f60";
 const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 const REDIRECT: &str = "https://notes.example.com/cb";
+/// The id that follows from the resource's identifier.
+const RESOURCE_ID: &str = "00000000-0000-4000-8000-000000000000";
 /// The session of the OAuth client.
 const SESSION: &str = "018f0b6c-3f40-7b5e-8c45-7d0a1e7e8f93";
 
@@ -37,18 +42,27 @@ pub(super) async fn write(app: &TestApp, project: &ProjectId, user: &User, sessi
     let (store, now, entropy) = (&app.app.store, app.now(), &app.app.entropy);
     let (client, request) = (client(now), request(now));
     assert!(store.create_oauth_client(project, &client).await.unwrap());
+    let resource = resource(now);
+    assert_eq!(resource.identifier.id().to_string(), RESOURCE_ID);
+    assert_eq!(store.create_oauth_resource(project, &resource).await.unwrap(), Creation::Created);
     store.begin_client_request(project, &RequestName::parse(REQUEST).unwrap(), &request).await.unwrap();
     let serial = Uuid::from_u128(0x1234);
-    let given = OauthGrant::with(None, &NewGrant { client: &client, user, scopes: &Scopes::parse("openid").unwrap(), serial }, now);
+    let given = OauthGrant::with(
+        None,
+        &NewGrant { client: &client, user, scopes: &Scopes::parse("openid").unwrap(), resources: &ResourceScopes::default(), serial },
+        now,
+    );
     let code = ClientCode::new(&request, user, session, Some(serial), after(now, CODE_LIFE));
     let grants = vec![grant::replace(project, user.id, None, &given).unwrap()];
     store.create_client_code(project, &CODE.to_owned().into(), &code, grants).await.unwrap();
     let id = SessionId::parse(SESSION).unwrap();
     let (_, rotation) = RefreshToken::first(user.id, id, entropy);
+    let client_name = client.name();
     let own = ClientSession {
         id: client.id,
         name: client.name,
         scopes: request.scopes,
+        resources: ResourceScopes::default(),
         grant: Some(serial),
         begun_in: session.id,
         rotation: Some(rotation),
@@ -56,9 +70,26 @@ pub(super) async fn write(app: &TestApp, project: &ProjectId, user: &User, sessi
     let of_client = Session { id, client: Some(Box::new(own.clone())), amr: vec![Amr::Pwd], ..session.clone() };
     store.transact([begin(project, &of_client).unwrap()]).await.unwrap();
     let subject = Subject::of(user, project, &model::project::ProjectConfig::default(), &of_client);
-    let claims =
-        app.app.signer.client_claims((&subject, true), &of_client, &own, Uuid::from_u128(1), (now, app.app.settings.access_token_life));
+    let claims = app.app.signer.client_claims(
+        (&subject, true),
+        &of_client,
+        (client_name, &own, None),
+        Uuid::from_u128(1),
+        (now, app.app.settings.access_token_life),
+    );
     app.app.signer.sign_claims(project, TokenType::Access, &claims)
+}
+
+fn resource(now: Timestamp) -> OauthResource {
+    OauthResource {
+        identifier: ResourceIdentifier::parse("https://notes.example.com/mcp").unwrap(),
+        name: "Notes".to_owned(),
+        scopes: vec![ResourceScope { name: "notes:read".to_owned(), description: "Read your notes".to_owned() }],
+        signing_algorithm: TokenAlgorithm::Es256,
+        access_token_seconds: None,
+        created_at: now,
+        updated_at: now,
+    }
 }
 
 fn client(now: Timestamp) -> OauthClient {
@@ -82,6 +113,8 @@ fn client(now: Timestamp) -> OauthClient {
         admitted: Eligibility::Everyone,
         secrets: vec![secret],
         is_disabled: false,
+        origin: None,
+        unused_until: None,
         created_at: now,
         updated_at: now,
     }
@@ -93,6 +126,7 @@ fn request(now: Timestamp) -> AuthorizationRequest {
         client_id: OauthClientId::parse(CLIENT).unwrap(),
         back,
         scopes: Scopes::parse("openid profile email teams permissions offline_access").unwrap(),
+        resources: ResourceScopes::default(),
         nonce: None,
         code_challenge: Some(challenge(VERIFIER)),
         prompts: Vec::new(),

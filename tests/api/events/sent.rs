@@ -10,7 +10,7 @@ use tokio::sync::OnceCell;
 
 use super::{World, events};
 
-/// An event that was sent to a new world.
+/// An event that was sent to a new service with the events' data.
 pub(crate) struct SentEvent {
     pub(crate) answer: Answer,
     /// The calls to the table, as DynamoDB operations and bodies.

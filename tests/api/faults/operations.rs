@@ -1,7 +1,7 @@
-//! Sends the event of every operation, and makes each of its calls to the table fail once, before
-//! or after it is executed. The change is made completely or not at all. A repeated request
-//! completes the change. OAuth callbacks are an exception, because their `state` works only once.
-//! The test covers new operations automatically.
+//! Sends the event of every operation, and makes each of its calls to the table fail once, either
+//! before or after the call is executed. The change is made completely or not at all. A repeated
+//! request completes the change. OAuth callbacks are an exception, because their `state` works only
+//! once. The test covers new operations automatically.
 
 use std::collections::BTreeMap;
 
@@ -14,8 +14,8 @@ use support::{Answer, InjectedError, Rows, is_write, refused};
 use crate::events::sent::{self, SentEvent};
 use crate::events::{World, name, success};
 
-/// Fields that may change even if the change of the operation is not made. These fields are counts,
-/// marks, expiry times, the times and places of the last use, and keys of indexes.
+/// Fields that may change even if the operation's change is not made: counts, marks, expiry times,
+/// the times and places of the last use, and keys of indexes.
 const BESIDE: [&str; 10] = ["attempts", "gsi1sk", "gsi2pk", "gsi2sk", "last_active_at", "last_used_at", "mark", "place", "taken_by", "ttl"];
 
 /// Items that only count requests or wrong attempts.
@@ -64,8 +64,8 @@ fn changes_of(sent: &SentEvent) -> BTreeMap<String, usize> {
     changes(before, after)
 }
 
-/// The outcome of sending one event to a new world in which one call fails. The outcome consists of
-/// the world afterwards, the table before, and the response.
+/// The outcome of sending one event to a new world in which one call fails: the world afterwards,
+/// the table before, and the response.
 struct Trial {
     world: World,
     before: Rows,
@@ -73,7 +73,7 @@ struct Trial {
 }
 
 impl Trial {
-    /// If `is_write` is set, only writes fail. Otherwise, any call may fail.
+    /// If `is_write` is set, only writes fail; if it is not, any call may fail.
     async fn run(event: &str, is_write: bool, call: usize, fault: InjectedError) -> Self {
         let world = World::new(Limits::standard()).await;
         let before = world.app.rows();
@@ -168,8 +168,8 @@ async fn the_events_of_writing_operations_change_something() {
         let name = operation.route.name;
         let changes = changes_of(sent.event(&operation));
         // The events of these operations change at most counts, marks and times. The events of
-        // `auth-connected-account-token` find a valid access token, so the operation refreshes
-        // nothing.
+        // `auth-connected-account-token` find a valid access token, so the operation does not
+        // refresh anything.
         let notes_use_alone = (name.starts_with("auth-oauth-callback") || name == "auth-oauth-token")
             || name.starts_with("auth-connected-account-token")
             || name == "auth-oauth-client-introspect"

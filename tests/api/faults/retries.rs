@@ -1,5 +1,5 @@
-//! Transient failures, which are throttling, conflicting transactions, status 5xx and lost
-//! connections, are retried.
+//! Transient failures (throttling, conflicting transactions, status 5xx and lost connections) are
+//! retried.
 
 use std::time::{Duration, Instant};
 

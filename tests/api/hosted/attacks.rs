@@ -1,4 +1,4 @@
-//! Attacks that use the hosted pages, or the pages of another project, as the tool.
+//! Attacks that use the hosted pages, or the pages of another project, as a tool.
 
 use serde_json::json;
 use support::TestApp;

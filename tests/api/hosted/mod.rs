@@ -67,7 +67,7 @@ impl<'a> Browser<'a> {
         self.cookies.borrow_mut().insert(format!("gatelet-{name}-{}", self.app.project_id()), value.to_owned());
     }
 
-    /// The number of flows for which the browser has a cookie.
+    /// The number of flows that the browser has a cookie for.
     pub(crate) fn flows(&self) -> usize {
         self.cookies.borrow().keys().filter(|name| name.starts_with("gatelet-flow-")).count()
     }

@@ -1,5 +1,5 @@
-//! The way back from the pages to an app. This way leads only to an app that the project trusts,
-//! and carries the session as a code.
+//! The way back from the pages to an app, which the project must trust. The app gets the session as
+//! a code.
 
 use serde_json::json;
 use support::TestApp;

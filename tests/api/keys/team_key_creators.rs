@@ -1,6 +1,5 @@
-//! A team's key that was created by a client stops working once the creator's account changes hands
-//! or the creator reports an intruder. The reason is that the intruder must lose access to the
-//! team.
+//! An intruder must not keep access to a team: a team's key that was created by a client stops
+//! working once the creator's account changes hands or the creator reports an intruder.
 
 use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -102,7 +101,8 @@ async fn a_key_outlives_the_membership_and_the_account_of_its_creator() {
     assert_eq!(checked(&app, TEAM_KEYS, &key["value"]).await.0, 200);
 }
 
-/// Turns the only key of the only team into a key of an earlier version, which stored no creator.
+/// Turns the only key of the only team into a key of an earlier version, which did not store the
+/// creator.
 async fn age(app: &TestApp) {
     let (pk, sk) = app.table().into_iter().find(|(_, item)| item["sk"]["S"] == "TEAM").unwrap().0;
     let update = UpdateItemInput::builder().table_name(app.app.store.table());

@@ -1,5 +1,5 @@
 //! Emails with codes are counted by recipient and by the caller's IP address, even if the recipient
-//! has no account.
+//! does not have an account.
 
 use model::limit::{Limits, Rule};
 use serde_json::json;

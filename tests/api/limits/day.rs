@@ -2,8 +2,8 @@
 //! of an office, and two thousand are in the network of a mobile carrier. With the standard limits,
 //! no user is rejected. At the usual rates, no user gets a bot challenge.
 //!
-//! The counters of an operation are the counters that its event increments, so the test also covers
-//! limits that are added later.
+//! The counters of an operation are those that its event increments, so the test also covers limits
+//! that are added later.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::{IpAddr, Ipv4Addr};
@@ -24,14 +24,14 @@ use crate::events::{World, name};
 const PEOPLE: u32 = 10_000;
 const OFFICE: u32 = 300;
 const MOBILE: u32 = 2_000;
-/// For each hour of the day from midnight, the number of visits out of a hundred.
+/// How many of a hundred visits begin in each hour of the day, starting at midnight.
 const HOURS: [u64; 24] = [1, 1, 1, 1, 1, 1, 2, 4, 7, 9, 7, 6, 6, 6, 6, 6, 6, 6, 6, 6, 5, 3, 2, 1];
 const MINUTE: u64 = 60;
 
-/// The rules that count a request. Each rule has a subject.
+/// The rules that count a request, each with the kind of subject that it counts.
 type Rules = Vec<(Rule, SubjectKind)>;
 
-/// An action of a user, and the second of the day at which it happens.
+/// An action of a user, and the second of the day when it happens.
 struct Act {
     at: u64,
     person: u32,
@@ -71,8 +71,7 @@ impl What {
         }
     }
 
-    /// The operation to which bot challenges count the action. `None` if they do not count the
-    /// action.
+    /// The operation that the action counts as for bot challenges. `None` if it does not count.
     fn guarded(self) -> Option<GuardedOperation> {
         match self {
             Self::SignUp => Some(GuardedOperation::SignUp),
@@ -104,7 +103,7 @@ impl Chance {
     }
 }
 
-/// The actions of a day on which each user visits twice, for about half an hour per visit.
+/// The actions of a day when each user visits twice, for about half an hour per visit.
 fn day() -> Vec<Act> {
     let mut chance = Chance(ChaCha20Rng::seed_from_u64(1));
     let mut acts = Vec::new();
@@ -157,7 +156,7 @@ fn address(person: u32) -> IpAddr {
         ..OFFICE => Ipv4Addr::new(198, 51, 100, 1),
         // The users of the mobile carrier, who share one network.
         _ if person < OFFICE + MOBILE => Ipv4Addr::new(203, 0, 113, c),
-        // Of the remaining users, every two share the IP address of a home.
+        // The remaining users are at home, where two users share an IP address.
         _ => Ipv4Addr::new(11, a, b, c / 2 * 2),
     };
     address.into()
@@ -191,7 +190,7 @@ enum Whom {
     Person,
 }
 
-/// The IP address from which the events are sent.
+/// The IP address that the events are sent from.
 const HOME: &str = "203.0.113.7";
 
 /// The rules that have counted a request since the recorder was last cleared, each with the counted

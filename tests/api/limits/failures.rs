@@ -1,6 +1,6 @@
 //! Wrong passwords at sign-in are counted by the email address in the request, even if the address
-//! has no account. Wrong values of `old_password` in a password change are counted separately.
-//! Wrong second factors are also counted separately.
+//! does not have an account. Wrong values of `old_password` in a password change are counted
+//! separately, and so are wrong second factors.
 
 use futures_util::future::join_all;
 use jiff::SignedDuration;
@@ -33,7 +33,7 @@ async fn after_10_wrong_passwords_the_right_one_is_rejected_too() {
     let seconds = assert_refused(&refused, "sign-in", Rule::SignInFailures.standard());
     let right = client.post(SIGN_IN, sign_in(" ADA@example.com", RIGHT)).await;
     assert_refused(&right, "sign-in", Rule::SignInFailures.standard());
-    // Another IP address does not bypass the limit. Server access also does not bypass it.
+    // Neither another IP address nor server access bypasses the limit.
     assert!(is_refused(&at(app.client(), "203.0.113.8").post(SIGN_IN, sign_in("ada@example.com", RIGHT)).await));
     assert!(is_refused(&app.server().post(SIGN_IN, sign_in("ada@example.com", RIGHT)).await));
 
@@ -201,8 +201,8 @@ async fn of_concurrent_guesses_at_most_10_are_evaluated() {
     let guesses: Vec<_> = (0..100)
         .map(|number| {
             let client = client.clone();
-            // One password is right. This password succeeds at most once, and never after 10 wrong
-            // passwords were reported.
+            // One password is right. The right password succeeds at most once, and never after 10
+            // wrong passwords were reported.
             let password = if number == 50 { RIGHT.to_owned() } else { format!("wrong horse {number}") };
             tokio::spawn(async move { client.post(SIGN_IN, sign_in("ada@example.com", &password)).await })
         })

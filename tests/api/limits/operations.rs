@@ -24,8 +24,8 @@ async fn every_limited_operation_is_rejected_at_its_limit() {
         // The setup has used part of the quota. The quota is restored after a window.
         world.app.advance(SignedDuration::from_secs(WINDOW.into()));
         let (name, event) = (operation.route.name, name(&operation));
-        // This test ignores the content of the response, because another test checks it. For
-        // example, the code of the second factor has expired here.
+        // The content of the response is not checked here, because another test checks it. For
+        // example, the code of the second factor has expired by now.
         let first = world.send(&event).await;
         assert!(first.status() < 500 && first.status() != 429, "{name}: {}", first.text());
         let second = world.send(&event).await;

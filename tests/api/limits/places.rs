@@ -16,9 +16,8 @@ use crate::events::{World, name};
 const ME: &str = "/api/v1/users/me";
 const PICTURE: &str = "data:image/png;base64,iVBORw0KGgo=";
 
-/// The first value is whether the operation's limit counts clients' requests by IP address. The
-/// second value is whether the limit counts them by network. The other rules of the limit depend on
-/// the purpose of the operation.
+/// Whether the operation's limit counts clients' requests by IP address, and whether it counts them
+/// by network. The limit's remaining rules depend on the purpose of the operation.
 fn by_place(operation: &infra::Operation) -> (bool, bool) {
     let rules = operation.route.limit.map_or(&[][..], |limit| limit.early_rules(true));
     let has = |wanted: SubjectKind| rules.iter().any(|(_, by)| *by == wanted);
@@ -31,12 +30,12 @@ fn writes_of_clients() -> impl Iterator<Item = infra::Operation> {
     operations::all().into_iter().filter(move |operation| operation.route.limit.is_some() && is_of_client(operation))
 }
 
-/// Whether an event contains a server key. If it does, the request is counted by this key.
+/// Whether an event contains a server key, in which case the request is counted by this key.
 fn is_of_server(world: &World, event: &str) -> bool {
     world.request(event).headers().get("x-service-access-type").is_some_and(|level| level == "server")
 }
 
-/// Operations without a session whose requests are counted in a different way. The text states the
+/// Operations without a session whose requests are counted in a different way, each with the
 /// reason.
 const OTHERWISE: [(&str, &str); 7] = [
     ("auth-challenge-create", "writes nothing, and is counted by address"),
@@ -268,7 +267,7 @@ async fn pictures_are_limited_by_user_address_and_network() {
         .await;
         assert_eq!(let_through, limit as usize, "{rule:?}");
         assert_refused(&refused, "picture", Rate::new(limit, 600));
-        // Pictures that are given as URLs are not counted. Other changes are also not counted.
+        // Neither pictures that are given as URLs nor other changes are counted.
         let caller = at(app.signed_in(&users[0]), "203.0.113.7");
         assert_eq!(caller.patch(ME, json!({ "profile_image_url": "https://example.com/ada.png" })).await.status(), 200);
         // The limit does not apply to uploads by servers.

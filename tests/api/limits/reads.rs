@@ -16,7 +16,7 @@ const QUOTA: u32 = 24;
 /// With two fields that contain this much metadata, a user counts as three reads.
 const METADATA: usize = 27_000;
 
-/// A user with an item of some 55 KB, and a limit for a single rule.
+/// A user with an item of about 55 KB, and a limit for a single rule.
 async fn world(rule: Rule) -> (TestApp, SignedInUser) {
     let app = TestApp::start_with(only(rule, QUOTA, 600)).await;
     let ada = app.sign_up("ada@example.com").await;

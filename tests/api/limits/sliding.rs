@@ -10,7 +10,7 @@ use super::*;
 const RATE: Rate = Rate::new(4, 600);
 
 /// Uses up the quota of four requests, and advances the clock until another request is permitted.
-/// At this time, a new window has just started.
+/// When this function returns, a new window has just started.
 async fn full<F: Future<Output = Answer>>(app: &TestApp, send: impl FnMut(usize) -> F) {
     let (let_through, refused) = exhaust(send).await;
     assert_eq!(let_through, 4);

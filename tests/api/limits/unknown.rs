@@ -1,5 +1,5 @@
 //! Requests with unknown tokens, invitations, keys, projects or links count towards a limit of the
-//! caller. Such requests do not create an item in the table for each value.
+//! caller, and do not create a table item for each value.
 
 use std::collections::BTreeSet;
 
@@ -20,8 +20,8 @@ async fn standard() -> TestApp {
     app
 }
 
-/// The partitions to which calls have written since the recorder was last cleared. Also asserts
-/// that there were no transactions.
+/// The partitions that calls have written to since the recorder was last cleared. Also asserts that
+/// there were no transactions.
 fn written(app: &TestApp) -> BTreeSet<String> {
     let key = |body: &str| {
         let body: Value = serde_json::from_str(body).unwrap();
@@ -36,8 +36,8 @@ fn written(app: &TestApp) -> BTreeSet<String> {
     writes.iter().filter_map(|(_, body)| key(body)).collect()
 }
 
-/// Sends made-up values until the rate limit rejects one, and returns the partitions to which the
-/// requests wrote.
+/// Sends made-up values until the rate limit rejects one, and returns the partitions that the
+/// requests wrote to.
 async fn made_up<F: Future<Output = Answer>>(app: &TestApp, rule: Rule, code: &str, mut send: impl FnMut(usize) -> F) -> BTreeSet<String> {
     for number in 0..rule.standard().quota as usize {
         assert_eq!(send(number).await.code(), code, "{number}");

@@ -146,8 +146,7 @@ async fn a_silent_request_tells_nothing_without_consent() {
     assert_eq!(page.status(), 400);
 }
 
-/// The request of one client cannot be completed for another client. An impersonation also cannot
-/// complete it.
+/// The request of one client cannot be completed for another client or by an impersonation.
 #[tokio::test]
 async fn an_impersonation_cannot_sign_in_to_a_client() {
     let app = TestApp::start().await;

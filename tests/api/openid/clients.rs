@@ -18,7 +18,7 @@ async fn a_client_is_created_read_changed_and_deleted() {
     let read = app.admin().get(&path).await;
     let now = app.now().as_millisecond();
     let expected = json!({
-        "id": created["id"], "name": "Notes", "client_type": "confidential",
+        "id": created["id"], "source": "created", "metadata_url": null, "name": "Notes", "client_type": "confidential",
         "secrets": [{ "last_four": &secret[secret.len() - 4..], "expires_at_millis": null }],
         "logo_url": null, "client_uri": null, "policy_uri": null, "tos_uri": "https://notes.example.com/terms",
         "is_first_party": false, "pkce_optional": false, "redirect_uris": [REDIRECT], "post_logout_redirect_uris": [],

@@ -24,7 +24,7 @@ async fn a_client_asks_about_its_own_tokens_only() {
     let found = send(&rp, "introspect", &text(&tokens["access_token"])).await.json();
     let expected = json!({
         "active": true, "scope": "openid email offline_access", "client_id": rp.id, "sub": access["sub"], "iss": rp.issuer(),
-        "sid": access["sid"], "token_type": "access_token", "exp": access["exp"],
+        "aud": access["aud"], "sid": access["sid"], "token_type": "access_token", "exp": access["exp"],
     });
     assert_eq!(found, expected);
     assert_eq!(send(&rp, "introspect", &text(&tokens["refresh_token"])).await.json()["token_type"], "refresh_token");

@@ -17,7 +17,7 @@ async fn a_user_lists_and_ends_a_grant() {
     let now = app.now().as_millisecond();
     let expected = json!([{
         "id": grants["items"][0]["id"], "user_id": user, "client_id": rp.id, "client_name": "Notes",
-        "scopes": ["openid", "email", "offline_access"], "created_at_millis": now, "updated_at_millis": now,
+        "scopes": ["openid", "email", "offline_access"], "resources": [], "created_at_millis": now, "updated_at_millis": now,
     }]);
     assert_eq!(grants["items"], expected);
     assert_eq!(app.server().get(&format!("/api/v1/users/{user}/grants")).await.json()["items"], expected);

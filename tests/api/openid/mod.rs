@@ -3,6 +3,7 @@
 
 mod attacks;
 mod clients;
+mod described;
 mod ended;
 mod grants;
 mod metadata;
@@ -10,6 +11,7 @@ mod outlasting;
 mod pushed;
 mod refresh;
 mod requests;
+mod resources;
 mod sign_in;
 
 use base64::Engine as _;
@@ -81,7 +83,7 @@ impl<'a> RelyingParty<'a> {
         browser.get(&format!("{}?{}", self.endpoint("authorize"), self.parameters(changes))).await
     }
 
-    /// The page to which the authorization endpoint redirects a browser.
+    /// The page that the authorization endpoint redirects a browser to.
     async fn page(&self, browser: &Browser<'_>, changes: &[(&str, &str)]) -> Answer {
         let request = self.request(browser, changes).await;
         browser.open("authorize", &[("request", &request)]).await
@@ -138,6 +140,13 @@ impl<'a> RelyingParty<'a> {
         assert_eq!(answer.status(), 200, "{}", answer.text());
         answer.json()
     }
+}
+
+/// Asserts an error and returns its details.
+#[track_caller]
+fn assert_error(answer: &Answer, status: u16, code: &str) -> Value {
+    assert_eq!((answer.status(), answer.code().as_str()), (status, code), "{}", answer.text());
+    answer.json()["details"].clone()
 }
 
 /// A browser in which a user is signed in.

@@ -140,8 +140,8 @@ async fn who_may_sign_in_is_checked_again() {
     assert_eq!(open.redeem(&code).await.json()["error"], "invalid_grant", "restricted since the code was issued");
 }
 
-/// Another site can send a browser to the endpoint. The endpoint then does not receive the
-/// browser's cookies.
+/// Another site can send a browser to the endpoint, which then does not receive the browser's
+/// cookies.
 #[tokio::test]
 async fn a_form_of_another_site_replaces_no_cookie() {
     let app = TestApp::start().await;

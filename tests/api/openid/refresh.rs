@@ -80,7 +80,7 @@ async fn a_token_works_only_for_its_client() {
     let none = RelyingParty { secret: None, ..wrong };
     assert_eq!(none.refresh(&token).await.json()["error"], "invalid_client");
     assert_eq!(rp.refresh(&token).await.status(), 200, "the attempts of others have not used it up");
-    // The token is also not a refresh token of the project's apps.
+    // Nor does the token work as a refresh token of the project's apps.
     let app_refresh = app.client().with("x-service-refresh-token", &token).post("/api/v1/auth/sessions/current/refresh", json!({})).await;
     assert_eq!(app_refresh.code(), "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED");
 }

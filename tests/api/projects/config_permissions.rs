@@ -96,8 +96,8 @@ async fn operations_on_definitions_write_the_environment() {
         json!({ "description": "Ours", "scope": "team", "containedPermissionIds": { "team_member": true } })
     );
     assert_eq!((&environment["rbac.permissions.notes:edit"], read(&admin, &level("branch")).await), (&Value::Null, json!({})));
-    // While the environment defines the permission, a later push changes nothing. Without this
-    // definition, the branch decides.
+    // While the environment defines the permission, a later push does not change it. Afterwards,
+    // the branch's definition applies.
     push(&app, json!({})).await;
     assert!(holds(&app, &held, "notes:write").await);
     assert_eq!(admin.delete(&format!("{TEAM}/notes:write")).await.status(), 200);
@@ -139,8 +139,8 @@ async fn levels_of_an_earlier_version_keep_the_project_s_permissions() {
     let app = TestApp::start().await;
     assert_eq!(app.admin().post(TEAM, json!({ "id": "notes:edit" })).await.status(), 201);
     let held = granted(&app).await;
-    // Gives the item the form of an earlier version, which stored no permissions and no mark that
-    // the item contains them.
+    // Gives the item the form of an earlier version, which stored neither permissions nor a mark
+    // that the item contains them.
     let update = UpdateItemInput::builder().table_name(app.app.store.table());
     let update = update.key("pk", AttributeValue::S(format!("P#{}", app.project_id()))).key("sk", AttributeValue::S("CONFIG".to_owned()));
     let update = update.update_expression("SET d.environment = :text REMOVE d.has_permissions");

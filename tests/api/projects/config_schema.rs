@@ -1,4 +1,4 @@
-//! The configuration keys of the service for which the SDK was made. The test checks their levels
+//! The configuration keys of the service that the SDK was made for. The test checks their levels
 //! and, for keys with a single value, their defaults.
 
 use serde_json::{Value, json};
@@ -183,7 +183,7 @@ async fn every_record_and_area_has_its_level() {
     assert_eq!(at(&read(&app.admin(), CONFIG).await, "domains.trustedDomains.web.handlerPath"), "/handler");
 }
 
-/// The apps of the service for which the SDK was made.
+/// The apps of the service that the SDK was made for.
 const APPS: [&str; 21] = [
     "authentication",
     "fraud-protection",

@@ -1,5 +1,5 @@
-//! Deleting a project. Its keys stop working immediately, and all its data is deleted, even if the
-//! deletion is interrupted.
+//! Deleting a project. The project's keys stop working immediately, and all its data is deleted,
+//! even if the deletion is interrupted.
 
 use jiff::SignedDuration;
 use model::limit::Limits;

@@ -1,4 +1,4 @@
-//! Settings take effect with the next request, and only in the project to which they belong.
+//! Settings take effect with the next request, and only in the project that they belong to.
 
 use serde_json::{Value, json};
 use support::{Answer, TestApp};

@@ -58,7 +58,7 @@ async fn only_users_who_may_delete_the_owning_team_can_give_a_project_away() {
     let eve = Owner::sign_up(&app, &internal, "eve@example.com").await;
     let project = ada.project("Notes").await;
     let nowhere = "6a0c5a8e-58a1-4b0e-9a51-0000000000ff";
-    // Strangers learn nothing about the project.
+    // The response does not reveal anything about the project to strangers.
     let stolen = transfer(&eve, &project, &eve.team).await;
     assert_error(&stolen, 404, "PROJECT_NOT_FOUND");
     assert_eq!(transfer(&eve, nowhere, &eve.team).await.json(), {

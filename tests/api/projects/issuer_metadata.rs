@@ -80,7 +80,7 @@ async fn unknown_projects_and_documents_have_no_metadata() {
             assert_eq!((answer.status(), answer.code().as_str()), (404, "ROUTE_NOT_FOUND"), "{path}");
         }
     }
-    // The issuers of restricted and anonymous users have no metadata.
+    // The issuers of restricted and anonymous users do not have metadata.
     for kind in ["restricted", "anonymous"] {
         let path = format!("/api/v1/projects-{kind}-users/{project}/.well-known/openid-configuration");
         assert_eq!(app.anonymous().get(&path).await.status(), 404, "{path}");
@@ -94,8 +94,8 @@ struct Authorizer<'a> {
     audiences: &'a [&'a str],
     /// `client_id`s; empty for any.
     clients: &'a [&'a str],
-    /// The scopes that a route accepts. The token must have one of them. Empty if the route
-    /// requires no scope.
+    /// The scopes that a route accepts. The token must have one of them. Empty if the route does
+    /// not require a scope.
     scopes: &'a [&'a str],
 }
 

@@ -82,7 +82,7 @@ async fn pending(app: &TestApp) -> Vec<String> {
     app.app.store.endings().await.unwrap().into_iter().map(|ending| ending.project.to_string()).collect()
 }
 
-/// Advances the clock to a minute in which the worker begins with the first of two deletions.
+/// Advances the clock to a minute when the worker begins with the first of two deletions.
 fn await_turn_of_first(app: &TestApp) {
     app.advance(SignedDuration::from_secs(60 + 60 * (app.now().as_second() / 60 % 2)));
     app.advance(SignedDuration::from_secs(60 * (app.now().as_second() / 60 % 2)));
@@ -149,8 +149,8 @@ async fn a_worker_that_is_stopped_in_each_step_completes_other_deletions() {
     end_both(&app, [&large, &small]).await;
     await_turn_of_first(&app);
     for _ in 0..6 {
-        // This time is too short for the large project, but more than long enough for the small
-        // project.
+        // Five seconds are too short for the large project, but more than long enough for the small
+        // one.
         let stopped = timeout(Duration::from_secs(5), workers::endings::step(&app.app, Instant::now() + Duration::from_secs(100)));
         stopped.await.ok();
         if pending(&app).await == [FIRST] {

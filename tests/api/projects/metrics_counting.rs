@@ -1,5 +1,5 @@
-//! Figures stay exact even if workers crash, lose responses, run twice or run late. The figures
-//! also stay exact if accounts are older than the counters.
+//! Figures stay exact even if workers crash, lose responses, run twice or run late, or if accounts
+//! are older than the counters.
 
 use aws_sdk_dynamodb::operation::delete_item::DeleteItemInput;
 use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;

@@ -178,8 +178,8 @@ async fn what_is_wrong_with_an_issuer_is_said() {
     assert!(refused(gone).await.contains("did not answer in time, or has no public HTTPS address"));
 }
 
-/// Otherwise, anyone who may create projects could make this service flood other services with
-/// requests.
+/// Without this limit, anyone who may create projects could make this service flood other services
+/// with requests.
 #[tokio::test]
 async fn issuers_of_a_stranger_get_few_requests() {
     let (app, requests) = (TestApp::start().await, Arc::new(AtomicUsize::new(0)));
@@ -200,7 +200,7 @@ async fn issuers_of_a_stranger_get_few_requests() {
     server.abort();
 }
 
-/// Otherwise, project administrators could scan the deployment's network.
+/// If the errors differed, project administrators could scan the deployment's network.
 #[tokio::test]
 async fn a_private_address_and_one_that_does_not_answer_are_not_told_apart() {
     let app = TestApp::start().await.redeployed(|settings| settings.allow_private_issuers = false);

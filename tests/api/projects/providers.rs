@@ -10,7 +10,7 @@ async fn set(app: &TestApp, providers: Value) -> Answer {
     app.admin().patch(INTERNAL, json!({ "config": { "oauth_providers": providers } })).await
 }
 
-/// The URL to which the service redirects users who sign in with a provider.
+/// The URL that the service redirects users to when they sign in with a provider.
 async fn location(app: &TestApp, provider: &str) -> url::Url {
     let project = app.project_id();
     let key = secrecy::ExposeSecret::expose_secret(&app.keys.client);
@@ -98,7 +98,7 @@ async fn a_secret_is_kept_for_the_same_destination_only() {
 
     let answer = set(&app, json!([{ "id": "google", "client_id": "x" }])).await;
     assert!(answer.text().contains("body.config.oauth_providers[0].client_secret"), "{}", answer.text());
-    // A provider that was removed and added again has no secret.
+    // A provider that was removed and added again does not have a secret.
     assert_eq!(set(&app, json!([])).await.status(), 200);
     assert_eq!(set(&app, json!([{ "id": "github", "client_id": "two" }])).await.code(), "SCHEMA_ERROR");
 }

@@ -87,8 +87,8 @@ async fn every_matching_rule_counts_in_its_hour() {
 async fn a_code_counts_when_it_is_redeemed_and_a_failed_sign_up_does_not() {
     let app = with_rules().await;
     app.sign_in_by_mail("ada@our.example").await;
-    // The second sign-in creates no user. The sign-up with an address that already has an account
-    // also creates no user.
+    // Neither the second sign-in nor the sign-up with an address that already has an account
+    // creates a user.
     app.sign_in_by_mail("ada@our.example").await;
     assert_eq!(sign_up(&app, "ada@our.example").await, 409);
     let code = json!({ "code": app.sign_in_code("eve@example.com").await });

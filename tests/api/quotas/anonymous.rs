@@ -16,7 +16,7 @@ async fn world() -> (TestApp, Caller) {
     (app, caller)
 }
 
-/// The requests with which clients create something, each with the status of a success.
+/// Requests by clients to create something, each with the status of a successful response.
 fn requests() -> Vec<(&'static str, &'static str, Value, u16)> {
     let channel = json!({ "user_id": "me", "value": "eve@example.com", "type": "email", "used_for_auth": false });
     let key = json!({ "user_id": "me", "description": "CI", "expires_at_millis": null });

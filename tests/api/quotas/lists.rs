@@ -12,7 +12,7 @@ const TEAMS: &str = "/api/v1/teams";
 /// The maximum size of a list response in bytes, including the JSON around the items.
 const MAX: usize = 1_001_000;
 
-/// All pages of a list, from the first page on.
+/// All pages of a list, starting with the first page.
 async fn pages(caller: &Caller, path: &str) -> Vec<Value> {
     let (mut pages, mut cursor) = (Vec::new(), String::new());
     loop {
@@ -33,8 +33,8 @@ fn ids(pages: &[Value]) -> Vec<&str> {
     pages.iter().flat_map(|page| page.as_array().unwrap()).map(|item| item["id"].as_str().unwrap()).collect()
 }
 
-/// A user and three teams. The user joined the teams in a different order from the order of their
-/// creation, and the teams are in the order of joining.
+/// A user and three teams. The teams are in the order in which the user joined them, which differs
+/// from the order of their creation.
 async fn member() -> (TestApp, SignedInUser, [String; 3]) {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;

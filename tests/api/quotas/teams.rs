@@ -60,7 +60,8 @@ async fn of_parallel_requests_only_as_many_create_a_team_as_there_is_room_for() 
     assert_eq!(app.table().keys().filter(|(pk, sk)| pk.starts_with("T#") && sk == "TEAM").count(), 5);
 }
 
-/// Otherwise, a user could create and leave teams, and fill the table with teams that nobody owns.
+/// If it made room, a user could repeatedly create and leave teams, and fill the table with teams
+/// that nobody owns.
 #[tokio::test]
 async fn leaving_a_team_makes_no_room() {
     let (app, ada) = world(1).await;
@@ -118,8 +119,8 @@ async fn a_project_sets_how_many_teams_a_user_creates() {
     }
 }
 
-/// Teams from earlier versions do not contain their creator, and belong to no creator's set of
-/// teams.
+/// Teams from earlier versions do not contain their creator, and do not belong to any creator's set
+/// of teams.
 #[tokio::test]
 async fn teams_of_earlier_versions_do_not_count_and_can_be_deleted() {
     let (app, ada) = world(1).await;

@@ -1,5 +1,5 @@
-//! Deleting a team or user leaves no memberships behind. The number of memberships and the place of
-//! an interruption do not matter.
+//! Deleting a team or user leaves no memberships behind, no matter how many there are or where the
+//! deletion is interrupted.
 
 use model::permission::Grant;
 use model::team::{Member, Team};

@@ -103,7 +103,7 @@ async fn invitations_of_servers_outlive_every_member() {
     assert_eq!(accepted.status(), 200, "{}", accepted.text());
 }
 
-/// Turns all invitations into invitations of an earlier version, which stored no sender.
+/// Turns all invitations into invitations of an earlier version, which did not store the sender.
 async fn age(app: &TestApp, sender: &SignedInUser) {
     let store = &app.app.store;
     let items = app.table().into_iter().filter(|(_, item)| item["d"]["M"]["invited_by"].is_object());

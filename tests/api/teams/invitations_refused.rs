@@ -35,7 +35,7 @@ async fn only_a_user_with_the_verified_invited_address_can_accept() {
     let (eve, bob) = (app.sign_in_by_mail("eve@example.com").await, app.sign_up("bob@example.com").await);
     let (invitation, code) = invite(&app, &id, "bob@example.com").await;
     let by_id = format!("{INVITATIONS}/{invitation}/accept?user_id=me");
-    // One user has a different address. The other user has not verified the invited address.
+    // One user has a different address, and the other has not verified the invited address.
     for user in [&eve, &bob] {
         let caller = app.signed_in(user);
         assert_error(&caller.post(&format!("{INVITATIONS}/accept"), json!({ "code": code })).await, 403, "TEAM_INVITATION_EMAIL_MISMATCH");

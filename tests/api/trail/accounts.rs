@@ -82,7 +82,7 @@ async fn a_sign_up_with_a_challenge_is_recorded_as_one_without() {
     let entry = one(&app, "auth-password-sign-up").await;
     let user = UserId::parse(answer.json()["user_id"].as_str().unwrap()).unwrap();
     assert_eq!((entry.events.as_slice(), user_of(&entry)), (&[Event::Created, Event::SignIn][..], Some(user)));
-    // A solution that a rejected sign-up uses up also does not add an entry.
+    // A solution used up by a rejected sign-up does not add an entry either.
     let taken = altcha::visible(&altcha::solved(&altcha::easy(&app)));
     assert_eq!(app.client().post(SIGN_UP, account_of("ada@example.com", taken)).await.code(), "USER_EMAIL_ALREADY_EXISTS");
     let entries = operation_entries(&app, "auth-password-sign-up").await;
@@ -101,7 +101,7 @@ async fn account_changes_are_recorded_as_events() {
     assert_eq!(added.events, [Event::AddressAdded, Event::AddressVerified]);
     assert_eq!((added.targets.as_slice(), added.user_id), (&[Target::new(TargetKind::ContactChannel, &channel)][..], Some(id(&ada))));
 
-    // Entries of the same millisecond have no particular order.
+    // The order of entries of the same millisecond is not defined.
     let later = || app.advance(SignedDuration::from_secs(1));
     let user = format!("/api/v1/users/{}", ada.user_id);
     later();

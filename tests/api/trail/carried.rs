@@ -1,5 +1,5 @@
-//! If functions handle the requests, sessions and codes carry the entries of the trail until the
-//! stream's worker adds them to the trail.
+//! If functions handle the requests, sessions and codes contain the trail's entries until the
+//! stream's worker adds these to the trail.
 
 use std::collections::BTreeSet;
 
@@ -49,7 +49,7 @@ fn without_new_ids(mut entry: Entry) -> Entry {
     entry
 }
 
-/// The entries that an event adds, and whether a session or a code carries these entries first.
+/// The entries that an event adds, and whether a session or a code contains these entries first.
 async fn added(world: &World, event: &str) -> (Vec<Entry>, bool) {
     let project = ProjectId::parse(PROJECT).unwrap();
     let before: BTreeSet<_> = project_trail(&world.app, &project).await.into_iter().map(|entry| entry.id).collect();
@@ -206,8 +206,8 @@ async fn a_session_in_a_known_city_and_its_entry_fit_into_a_kilobyte() {
     assert_eq!(places, ["San Fernando del Valle de Catamarca"]);
 }
 
-/// A code carries the entry of the request that creates it, and later the entry of the request that
-/// redeems it. Attempts in between do not add an entry.
+/// A code contains the entry of the request that creates it, and later the entry of the request
+/// that redeems it. Attempts in between do not add an entry.
 #[tokio::test]
 async fn each_change_of_a_code_adds_its_entry_once() {
     let app = TestApp::start().await;

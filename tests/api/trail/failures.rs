@@ -1,6 +1,6 @@
-//! Failed authentications within a minute share an entry with a count. The same applies to sign-ups
-//! that the project's rules reject. Other requests that are rejected, lose a race or fail do not
-//! add an entry.
+//! Failed authentications within a minute share an entry with a count, and so do sign-ups that the
+//! project's rules reject. Other requests that are rejected, lose a race or fail do not add an
+//! entry.
 
 use jiff::SignedDuration;
 use model::trail::{Actor, Event};
@@ -37,7 +37,7 @@ async fn failed_sign_ins_within_a_minute_are_one_counted_entry() {
     assert!(failed.iter().all(|entry| entry.events == [Event::SignInFailed] && entry.actor == Actor::Anonymous));
     assert_eq!(failed.last().map(|entry| entry.at), Some(app.now()));
 
-    // The account's list also contains the failures. The failures expire like other entries.
+    // The account's list also contains the failures, which expire like other entries.
     let own = listed(&app, app.project_id(), Some(id(&ada))).await;
     let own: Vec<u32> = own.iter().filter(|entry| entry.events == [Event::SignInFailed]).map(|entry| entry.count).collect();
     assert_eq!(own, [3, 1]);

@@ -1,6 +1,6 @@
-//! The audit trail. Each change adds an entry in the same transaction. The entry contains no values
-//! from the request, except ids and the names of targets. Other entries contain counts of failed
-//! authentications and rejected sign-ups.
+//! The audit trail. Each change adds an entry in the same transaction. The entry does not contain
+//! values from the request, except ids and the names of targets. Other entries contain counts of
+//! failed authentications and rejected sign-ups.
 
 mod accounts;
 mod carried;
@@ -14,9 +14,8 @@ use store::trail::list::TrailListing;
 use support::{SignedInUser, TestApp};
 use wire::id::{ProjectId, UserId};
 
-/// The start of every list. The start is the day on which the tests' clock starts. If the start
-/// were earlier, the list would read a partition for each earlier day, as far back as a trail may
-/// be kept.
+/// The start of every list: the day when the tests' clock starts. With an earlier start, a list
+/// would read a partition for each earlier day, as far back as a trail may be kept.
 const FROM: &str = "2026-01-01T00:00:00Z";
 
 /// The entries of a project, oldest first. If there is a `user`, only the entries of this user.

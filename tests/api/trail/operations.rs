@@ -20,10 +20,10 @@ use wire::id::{ProjectId, TrailEntryId, UserId};
 use super::{project_trail, text};
 use crate::events::{PROJECT, World, name, success};
 
-/// The events of these operations change nothing. The reason is that the provider denied access, or
-/// that a refresh token is exchanged for an access token.
+/// The events of these operations change nothing, because the provider denied access, or because a
+/// refresh token is exchanged for an access token.
 const CHANGE_NOTHING: [&str; 3] = ["auth-oauth-callback", "auth-oauth-callback-form", "auth-oauth-token"];
-/// The minimum length of the values that are checked. Shorter values also occur by chance.
+/// The minimum length of the values that are checked. Shorter values may also occur by chance.
 const MIN_LENGTH: usize = 5;
 
 /// A request, and the entries that it has added.
@@ -95,7 +95,7 @@ impl Trial {
         }
     }
 
-    /// The targets that the path names, and the user that the path names, if any.
+    /// The targets and the user named in the path, if any.
     fn named(&self, route: &Route) -> (Vec<String>, Option<UserId>) {
         let value = |parameter: &str| {
             let mut pairs = route.path.split('/').zip(self.path.split('/'));
@@ -120,8 +120,8 @@ async fn ids(world: &World) -> BTreeSet<TrailEntryId> {
     all(world).await.into_iter().map(|entry| entry.id).collect()
 }
 
-/// The entries that are not in `before`. Entries from the same millisecond have no particular
-/// order.
+/// The entries that are not in `before`. The order of entries from the same millisecond is not
+/// defined.
 async fn since(world: &World, before: &BTreeSet<TrailEntryId>) -> Vec<Entry> {
     all(world).await.into_iter().filter(|entry| !before.contains(&entry.id)).collect()
 }

@@ -1,4 +1,4 @@
-//! Codes for contact channels. They are sent by channel or by address, and checked.
+//! Codes for contact channels. The codes are sent by channel or by address, and checked.
 
 use serde_json::{Value, json};
 use support::{SignedInUser, TestApp};
@@ -187,7 +187,7 @@ async fn an_anonymous_user_proves_no_address_while_sign_up_is_off() {
     let by_address = json!({ "email": "victim@example.com", "callback_url": CALLBACK });
     assert_error(&caller.post(OWN, by_address.clone()).await, 400, "SIGN_UP_NOT_ENABLED");
     assert!(app.mails("victim@example.com").await.is_empty());
-    // Users who have signed up are not affected. Servers are also not affected.
+    // Neither users who have signed up nor servers are affected.
     let own = json!({ "email": "ada@example.com", "callback_url": CALLBACK });
     assert_eq!(app.signed_in(&ada).post(OWN, own).await.status(), 200);
     let by_server = send_path(visitor["user_id"].as_str().unwrap(), &channel);

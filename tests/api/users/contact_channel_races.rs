@@ -81,8 +81,8 @@ async fn a_concurrent_primary_switch_and_removal_stay_consistent() {
         assert_eq!(removed.status(), 200, "{}", removed.text());
         let channels = channels(&app, &user.user_id).await;
         assert_eq!(channels.len(), 1);
-        // If the switch came first, the removal removed the new primary channel. If the switch came
-        // second, it did not find the channel, and left the old channel primary.
+        // If the primary channel was switched first, the removal removed the new primary channel.
+        // If the switch came second, it did not find the channel, and left the old channel primary.
         let expected = match switched.status() {
             200 => false,
             404 => true,

@@ -273,8 +273,7 @@ async fn schema_errors_are_reported() {
     assert_eq!(caller.get(&path_of(&channel)).await.json(), channel);
 }
 
-/// The response reveals whether a user signs in with the address. The response to a sign-up reveals
-/// the same.
+/// Like the response to a sign-up, the response reveals whether a user signs in with the address.
 #[tokio::test]
 async fn replacing_an_unproved_address_is_limited_like_a_sign_up() {
     for rule in [Rule::SignUp, Rule::SignUpNetwork] {

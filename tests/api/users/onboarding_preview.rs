@@ -40,7 +40,7 @@ async fn users_whom_the_change_would_restrict_are_listed_and_counted() {
     let first = app.admin().post(&format!("{PATH}?limit=1"), required()).await.json();
     assert_eq!((first["affected_users"].as_array().unwrap().len(), &first["total_affected_count"]), (1, &json!(2)));
 
-    // These users are not restricted yet. After the change, they are restricted.
+    // The users found by the preview become restricted only when the change is made.
     let count = async || app.server().get("/api/v1/users").await.json()["items"].as_array().unwrap().len();
     assert_eq!(count().await, 3);
     app.configure(json!({ "config": { "require_email_verification": true } })).await;

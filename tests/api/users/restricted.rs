@@ -84,7 +84,7 @@ async fn a_restricted_user_can_sign_out_but_change_nothing() {
         }
     }
     assert_eq!(read(&app, &ada.user_id).await["display_name"], Value::Null);
-    // If there is a second reason for the restriction, the user also may not write.
+    // If there is a second reason for the restriction, the user may not write either.
     app.configure(json!({ "config": { "require_email_verification": true } })).await;
     let caller = app.signed_in(&ada).with("x-stack-allow-anonymous-user", "true");
     assert_error(&caller.patch(ME, json!({ "display_name": "Eve" })).await, 403, "RESTRICTED_USER_NOT_ALLOWED");

@@ -1,5 +1,5 @@
-//! Pictures that users upload. They are set as data URLs, and `GET
-//! /api/v1/projects/{project_id}/users/{user_id}/images/{digest}` serves them.
+//! Pictures that users upload. The pictures are set as data URLs, and
+//! `GET /api/v1/projects/{project_id}/users/{user_id}/images/{digest}` serves them.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

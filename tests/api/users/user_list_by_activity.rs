@@ -110,7 +110,7 @@ async fn a_cursor_stays_valid_while_users_move() {
     let [_, bob, eve, _, _] = people(&app, ["ada", "bob", "eve", "joe", "zoe"]).await;
     let (first, cursor) = page(&app, "&limit=2").await;
     assert_eq!(first, ["ada", "bob"]);
-    // The last user of the page moves in the list, and another user is deleted.
+    // The last user on the page moves within the list, and another user is deleted.
     be_active(&app, &bob).await;
     assert_eq!(app.server().delete(&path(&eve.user_id)).await.status(), 200);
     let (second, cursor) = page(&app, &format!("&limit=2&cursor={}", cursor.unwrap())).await;
@@ -212,8 +212,7 @@ async fn a_sign_in_counts_as_activity_once_an_hour_and_never_backwards() {
     link(&app).await;
     assert_eq!(at(&bob).await, refreshed);
 
-    // A wrong password does not count as activity. A session in which a server acts as the user
-    // also does not count.
+    // Neither a wrong password nor a session in which a server acts as the user counts as activity.
     app.advance(HOUR);
     let wrong = json!({ "email": "ada@example.com", "password": "wrong horse battery" });
     assert_error(&app.client().post("/api/v1/auth/password/sign-in", wrong).await, 400, "EMAIL_PASSWORD_MISMATCH");

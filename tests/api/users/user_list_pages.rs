@@ -44,7 +44,7 @@ fn keys(users: &[Value]) -> Vec<(i64, String)> {
 #[tokio::test(flavor = "multi_thread")]
 async fn every_page_size_lists_every_user_once_in_order() {
     let app = TestApp::start_unobserved().await;
-    // This is more data than fits on the largest page.
+    // Writes more data than fits on the largest page.
     write(&app, 210, |_, _| {}).await;
     let all = keys(&pages(&app, "limit=200").await.concat());
     assert_eq!(all.len(), 210);

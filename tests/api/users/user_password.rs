@@ -86,8 +86,7 @@ async fn a_password_set_by_a_server_must_meet_the_user_rules() {
     assert_eq!(super::read(&app, &id_of(&ada)).await["has_password"], false);
 }
 
-/// A server imports the users of another service. These users continue to sign in with their
-/// passwords.
+/// A server imports the users of another service, who continue to sign in with their passwords.
 #[tokio::test]
 async fn the_password_of_a_new_user_may_be_one_that_the_user_could_not_choose() {
     let app = TestApp::start().await;

@@ -132,8 +132,8 @@ async fn words_follow_every_change_of_a_user_at_once() {
     update(&app, &id, json!({ "display_name": "Ada King" })).await;
     assert_eq!(words(&app), ["ada king", "ada@example.com", "king"]);
     assert_eq!((found(&app, "lovelace").await, found(&app, "king").await), (vec![], vec!["Ada King".to_owned()]));
-    // An address that is used for signing in has no word. Instead, the claim of the address is in
-    // the index.
+    // An address that is used for signing in is found through its claim, which is in the index
+    // instead of a word.
     update(&app, &id, json!({ "primary_email_auth_enabled": true })).await;
     assert_eq!(words(&app), ["ada king", "king"]);
     assert_eq!(found(&app, "ada@").await, ["Ada King"]);
@@ -186,7 +186,7 @@ async fn every_page_size_finds_each_user_once() {
         let expected: Vec<String> = (0..23).map(|number| format!("ann{number:02} annex anna")).collect();
         assert_eq!(seen, expected, "limit {limit}");
     }
-    // A cursor is valid only for the search to which it belongs.
+    // A cursor is valid only for the search that it belongs to.
     let cursor = page(&app, "ann", "&limit=1").await.1.unwrap();
     for query in ["starts_with=anna", "starts_with=b", "limit=1"] {
         assert_error(&app.server().get(&format!("{USERS}?{query}&cursor={cursor}")).await, 400, "INVALID_CURSOR");

@@ -133,7 +133,7 @@ async fn a_server_can_verify_and_unverify_an_address() {
     assert_eq!(app.sign_in_by_mail("ada@example.com").await.user_id, ada.user_id);
     update(&app, &ada.user_id, json!({ "primary_email_verified": false })).await;
     assert_eq!(read(&app, &ada.user_id).await["primary_email_verified"], false);
-    // The owner proves the address. This removes the old password.
+    // The owner proves the address, which removes the old password.
     app.sign_in_by_mail("ada@example.com").await;
     let password = json!({ "email": "ada@example.com", "password": "correct horse battery" });
     let answer = app.client().post("/api/v1/auth/password/sign-in", password).await;
@@ -211,8 +211,7 @@ async fn operations_on_a_user_take_at_most_three_round_trips() {
         app.recorder.clear();
         let answer = app.server().request(method, &target).json(&body).send().await;
         assert!(answer.status() < 300, "{}", answer.text());
-        // The query with which a deletion finds the user, the memberships and the sessions is not
-        // counted.
+        // A deletion's query for the user, the memberships and the sessions is not counted.
         let trips = app.recorder.calls().iter().filter(|(operation, _)| operation != "Query").count();
         assert!(trips <= 3, "{method}: {:?}", app.recorder.calls());
     }

@@ -28,8 +28,8 @@ async fn drain(app: &TestApp) -> usize {
     app.recorder.calls().len()
 }
 
-/// Makes a claimed endpoint due. This can happen if an index lags behind its table, or after a
-/// change by an earlier version.
+/// Makes a claimed endpoint due, as can happen if an index lags behind its table, or after a change
+/// by an earlier version.
 fn make_due(app: &TestApp, (project, endpoint): &Lane) {
     let text = |value: String| json!({ "S": value });
     let update = json!({
@@ -54,7 +54,7 @@ async fn a_worker_ends_if_the_only_endpoint_is_held_and_its_holder_goes_on() {
     assert!(app.app.store.due_webhooks(app.now(), 10).await.unwrap().is_empty());
     assert_eq!(drain(&app).await, 4, "one search in each shard");
     assert!(receiver.received().is_empty());
-    // The other worker finds no due endpoints, although an event has been recorded in the meantime.
+    // The other worker does not find a due endpoint, although another event has been recorded.
     app.app.store.release_webhook(&claimed, None, app.now()).await.unwrap();
     assert_eq!(app.app.store.due_webhooks(app.now(), 10).await.unwrap(), [lane]);
     drain(&app).await;

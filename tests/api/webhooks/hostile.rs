@@ -38,7 +38,7 @@ async fn a_name_that_resolves_to_a_private_address_is_not_called() {
     );
 }
 
-/// Otherwise, administrators of projects could scan the deployment's network.
+/// If the errors differed, administrators of projects could scan the deployment's network.
 #[tokio::test]
 async fn a_name_inside_the_network_and_an_unknown_one_are_not_told_apart() {
     let (app, receiver) = (TestApp::start().await, Receiver::start().await);

@@ -196,7 +196,7 @@ async fn no_late_event_overtakes_one_that_is_behind_a_page_of_its_partition() {
 }
 
 /// Runs an action right after the worker's first or second read of the first partition of late
-/// deliveries. At this time, the worker has not read the other partitions.
+/// deliveries, before the worker reads the other partitions.
 fn after_reading(recorder: &Arc<Recorder>, is_second: bool, action: impl FnOnce() + Send + 'static) {
     let first = |recorder: &Recorder, action: Box<dyn FnOnce() + Send>| recorder.after_call("Query", "#LATE#0\"".to_owned(), action);
     if !is_second {

@@ -32,7 +32,7 @@ impl OwnedProject {
         Self { keys, admin, receiver, endpoint: created.json() }
     }
 
-    /// Enables the endpoint and causes an event. The endpoint is then disabled.
+    /// Enables the endpoint, and causes an event, which disables the endpoint again.
     async fn switch_off(&self, app: &TestApp) {
         let path = path(&self.endpoint, "");
         assert_eq!(self.admin.patch(&path, json!({ "enabled": true })).await.status(), 200);

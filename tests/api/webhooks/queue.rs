@@ -1,5 +1,5 @@
-//! The costs of searching the queue of an endpoint. A long queue must not keep the table busy. A
-//! failing endpoint also must not keep the table busy.
+//! The costs of searching the queue of an endpoint. Neither a long queue nor a failing endpoint may
+//! keep the table busy.
 
 use std::collections::BTreeSet;
 

@@ -169,7 +169,7 @@ async fn what_happened_before_an_endpoint_was_switched_off_is_delivered_afterwar
     assert!(receiver.received().is_empty());
     app.advance(SignedDuration::from_secs(5));
     create_user(&app, "After").await;
-    // Disabling the endpoint again does not change the time at which it was disabled.
+    // Disabling the endpoint again does not change the time when it was disabled.
     assert_eq!(app.admin().patch(&path(&created, ""), json!({ "enabled": false })).await.status(), 200);
     assert_eq!(app.record_batch(changes_at(&app, app.now().as_second()).await).await, 0);
     assert_eq!(app.admin().patch(&path(&created, ""), json!({ "enabled": true })).await.status(), 200);

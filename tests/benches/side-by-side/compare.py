@@ -24,7 +24,7 @@ ACCOUNTS = [{"email": f"{name}@example.com", "password": "correct horse battery"
 # The number of sessions in the list. Sign-ins use another account, so that the list does not grow
 # during the measurement.
 SESSIONS = 10
-# Seconds after which the memory that was used under load has been returned.
+# How long it takes to return memory that was used under load, in seconds.
 COOLDOWN = 30
 
 

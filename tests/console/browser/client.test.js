@@ -31,7 +31,7 @@ test("RS256 without an RSA key leads to where one is created", async (t) => {
   await save(page);
   await page.locator(".problem", { hasText: "RS256 needs an RSA key" }).waitFor();
   assert.doesNotMatch(await page.innerText("form"), /\/api\/v1/);
-  await page.getByRole("link", { name: "create one in the settings of sessions" }).click();
+  await page.getByRole("link", { name: "create one in the session settings" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Discard changes" }).click();
   await page.getByRole("button", { name: "Create RSA key" }).click();
   await confirm(page, "Create RSA key");
@@ -71,7 +71,7 @@ test("the old secret works as long as one chooses", async (t) => {
   const end = (await read(client.id)).secrets[1].expires_at_millis;
   assert.match(await old.innerText(), /works until/);
   assert.equal(await old.locator("time").getAttribute("datetime"), `${new Date(end).toISOString().slice(0, 19)}Z`);
-  // Only one old secret is kept, which the dialog says.
+  // Only one old secret is kept, as the dialog says.
   const week = await replace("for another week");
   assert.equal(week.days, 7);
   assert.match(week.text, new RegExp(`ends in ${client.client_secret.slice(-4)}, stops working now`));
@@ -117,7 +117,7 @@ test("each group of settings is saved, and sends only what has changed", async (
   assert.deepEqual(await sent(page), { policy_uri: null });
 
   await show("Tokens");
-  await page.getByLabel("Access tokens end after").fill("300");
+  await page.getByLabel("Access tokens expire after").fill("300");
   await page.getByText("= 5 minutes").waitFor();
   await page.getByLabel("The app may leave out PKCE").check();
   await page.getByText("anybody who steals a code on its way to the app").waitFor();
@@ -184,7 +184,7 @@ test("a client that is switched off stops, and goes on when it is switched on", 
   const visited = await open(t, client, "danger");
   const { page } = visited;
   assert.equal(await rp.userinfo(tokens), 200);
-  await page.getByText("Its sessions are kept").waitFor();
+  await page.getByText("The app’s sessions are kept").waitFor();
   await page.getByRole("button", { name: "Switch off" }).click();
   await isAccessible(page, "switching a client off");
   await confirm(page, "Switch off");

@@ -140,7 +140,7 @@ test("a client is created, and its secret replaced, by keyboard alone", async (t
   };
   await page.getByLabel("Name").focus();
   await page.keyboard.type("Keyboard");
-  // One stop for each group of choices.
+  // A group of choices is one stop for the Tab key.
   await page.keyboard.press("Tab");
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Tab");
@@ -163,7 +163,7 @@ test("a client is created, and its secret replaced, by keyboard alone", async (t
   await page.keyboard.press("Escape");
   await dialog.waitFor({ state: "detached" });
   assert.equal(await focused(), "Replace secret", "the focus returns");
-  // From row to row of the list.
+  // The arrow keys move from row to row of the list.
   await go(page, "OAuth clients");
   await page.locator(".rows a.row").nth(1).waitFor();
   await page.locator(".rows a.row").first().focus();
@@ -213,7 +213,7 @@ test("hostile names and very long URIs are shown as text, and fit", { timeout: 9
     await page.goto(`${it.gateway.url}${it.home}/oauth-clients/${id}`);
     await heading(page, name);
   }
-  // The end of a host says whose it is.
+  // The end of a host name must be visible, because it shows whose host it is.
   await page.goto(`${it.gateway.url}${it.home}/oauth-clients`);
   const shown = page.locator(".rows tr", { hasText: "xxxxx" }).locator("td").nth(1);
   await page.locator(".rows a.row").first().waitFor();

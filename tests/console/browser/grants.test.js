@@ -34,14 +34,14 @@ test("support sees which apps a user has given access, to what, and since when",
   assert.equal(await row(page, "Back office").count(), 0, "one's own app needs no consent");
   await isAccessible(page, "apps with access");
 
-  // The name that the user saw, and the present one.
+  // The page shows the name that the user saw, and the current one.
   await it.call("PATCH", `/internal/oauth-clients/${notes.id}`, { name: "Sheets", is_disabled: true });
   await page.reload();
   await row(page, "Notes").getByText("now named Sheets").waitFor();
   await row(page, "Notes").getByText("switched off").waitFor();
   await row(page, "Letters").getByRole("link").click();
   await heading(page, "Letters");
-  // The sessions of apps say so.
+  // The list of sessions marks the sessions of apps.
   await page.goto(`${it.gateway.url}${it.home}/users/${user.id}?part=sessions`);
   await row(page, "In the app Letters").waitFor();
   visited.check();
@@ -68,7 +68,7 @@ test("ending an app's access ends its sessions, after a question", async (t) => 
   await row(page, "Letters").waitFor();
   assert.deepEqual([await rp.userinfo(tokens), (await rp.refresh(notes, tokens)).error], [401, "invalid_grant"]);
   assert.equal(await rp.userinfo(others), 200, "other apps keep their access");
-  // Both are in the audit log, where one can look for them.
+  // Giving and ending access are both in the audit log, and can be selected there.
   await page.goto(`${it.gateway.url}${it.home}/users/${user.id}?part=activity`);
   await page.getByLabel("Event").selectOption("App lost access");
   await page.waitForFunction(() => document.querySelectorAll(".rows tbody tr").length === 1);

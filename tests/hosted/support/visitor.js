@@ -1,4 +1,4 @@
-// A person with a separate browser, who uses the pages by the texts on them.
+// A person with a separate browser, who finds everything on the pages by its text.
 
 import assert from "node:assert/strict";
 
@@ -82,7 +82,7 @@ function doing(it, w) {
     /** Enters address and password. */
     signsIn: async (email, password) => {
       await it.open("sign-in");
-      // For people who are signed in, the form is in a fold.
+      // For people who are signed in, the form is collapsed.
       for (const fold of await page.locator("summary").all()) await fold.click();
       await it.types(texts.field.email, email);
       await it.types(texts.field.password, password);

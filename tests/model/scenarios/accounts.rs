@@ -100,8 +100,8 @@ pub(super) async fn of_two_proofs_of_an_address_one_is_the_first() -> Stage {
 
 pub(super) async fn of_three_users_who_verify_an_address_one_gets_it() -> Stage {
     let app = TestApp::start().await;
-    // The holder has signed up with the address, but now has a different primary address. So the
-    // claim passes to the user who verifies the address.
+    // The holder has signed up with the address, but now has a different primary address. The claim
+    // therefore passes to the user who verifies the address.
     let holder = app.sign_up(SHARED).await;
     let other = wish(&app, &holder, "holder@example.com").await;
     let code = verification_code(&app, &holder, &other, "holder@example.com").await;

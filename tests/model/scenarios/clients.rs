@@ -25,7 +25,7 @@ const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 const RETURN: &str = "https://notes.example.com/callback";
 const AUTHORIZATIONS: &str = "/api/v1/auth/oauth2/authorizations";
 
-/// An application of somebody else, and a user of the project.
+/// Somebody else's application, and a user of the project.
 struct World {
     app: TestApp,
     ada: SignedInUser,
@@ -96,7 +96,7 @@ impl World {
         vec![("grant_type", "refresh_token".to_owned()), ("client_id", self.client.clone()), ("refresh_token", token.to_owned())]
     }
 
-    /// The refresh token that a request to the token endpoint gives.
+    /// The refresh token that the token endpoint returns for a request.
     async fn token(&self, fields: &[(&'static str, String)]) -> String {
         let fields: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let answer = self.app.anonymous().request("POST", &self.endpoint()).form(&fields).send().await;
@@ -104,8 +104,8 @@ impl World {
         answer.json()["refresh_token"].as_str().unwrap().to_owned()
     }
 
-    /// A request to the token endpoint. Instead of an error code, a success has the digest of the
-    /// refresh token.
+    /// A request to the token endpoint. In the response of a success, the digest of the refresh
+    /// token takes the place of the error code.
     fn asks(&self, fields: Vec<(&'static str, String)>) -> Task {
         let (caller, path) = (self.app.anonymous(), self.endpoint());
         Arc::new(move |_, router| {
@@ -134,7 +134,7 @@ impl World {
         post(&own, format!("{AUTHORIZATIONS}/complete"), json!({ "request": request, "consent": "allow" }))
     }
 
-    /// A client that changes nothing.
+    /// A client that does not change anything.
     fn watches(&self) -> Client {
         let path = format!("/api/v1/projects/{}/.well-known/jwks.json", self.app.project_id());
         doing([send(&self.app.anonymous(), "GET", path, None)])

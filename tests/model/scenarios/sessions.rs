@@ -82,7 +82,7 @@ pub(super) async fn refreshes_at_once_count_their_user_once() -> Stage {
     )
 }
 
-/// An authorization code with which the user signs in to an app.
+/// An authorization code for signing the user in to an app.
 async fn code_for(app: &TestApp, user: &SignedInUser) -> String {
     code_that(app, user, |_| {}).await
 }

@@ -1,5 +1,5 @@
 // A small app as a developer would write it: buttons to sign in with a provider and to connect an
-// account of the provider, and the page to which the user returns.
+// account of the provider, and the page that the user returns to.
 
 import * as sdk from "sdk";
 
@@ -17,7 +17,7 @@ const app = new sdk[type]({
   analytics: { enabled: false },
 });
 
-// Used for actions that have no button on the page.
+// Used for actions without a button on the page.
 globalThis.app = app;
 
 const element = (id) => document.getElementById(id);

@@ -1,5 +1,5 @@
-// A user whose browser has no JavaScript. The browser keeps cookies by host, path and time, does
-// not follow redirects automatically, and fills in forms.
+// A user whose browser does not support JavaScript. The browser keeps cookies by host, path and
+// time, does not follow redirects automatically, and fills in forms.
 
 import assert from "node:assert/strict";
 

@@ -1,5 +1,5 @@
-// The surroundings of the tests: a gateway whose project uses a local provider, and apps that sign
-// in through both.
+// The surroundings of the tests: a gateway whose project uses a local provider, and apps whose
+// users sign in through the gateway and the provider.
 
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";

@@ -1,4 +1,4 @@
-// The web server of a client, to which its users return.
+// The web server of a client, which its users return to.
 
 import { once } from "node:events";
 import { createServer } from "node:http";

@@ -1,5 +1,5 @@
-// The same client at Gatelet and at npm's `oidc-provider`, so that both get the same requests. Also
-// summarizes their responses in a few words.
+// The same client at Gatelet and at npm's `oidc-provider`, so that both services get the same
+// requests. Also summarizes the services' responses in a few words.
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";

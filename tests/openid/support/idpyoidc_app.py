@@ -12,7 +12,7 @@ server = start(app)
 base = f"http://127.0.0.1:{server.server_port}"
 handler = RPHandler(
     base_url=base,
-    # Otherwise, the library would write new keys to the current folder.
+    # Without this argument, the library would write new keys to the current folder.
     keyjar=KeyJar(),
     client_configs={
         "gatelet": {

@@ -74,7 +74,7 @@ fn heeds_the_options(gateway: &Gateway) {
     register(gateway, &gateway.sign_up("bob@example.com").0, &mut browser);
 }
 
-/// A response can be used for one sign-in, and only in the ceremony to which it belongs.
+/// A response can be used for one sign-in, and only in the ceremony that it belongs to.
 fn responses_are_used_once(gateway: &Gateway) {
     let (token, _) = gateway.sign_up("eve@example.com");
     let mut browser = Browser::new(true);

@@ -1,5 +1,5 @@
 // A user of a site signs in on a page of another domain, and then has the same session on both.
-// Cookies belong to a host, so two names of this machine, localhost and 127.0.0.1, stand for the
+// Cookies belong to a host, so two names of this machine, localhost and 127.0.0.1, represent the
 // two domains.
 
 import assert from "node:assert/strict";

@@ -72,7 +72,7 @@ test("forms and frames of another site get nothing", async (t) => {
   for (const path of ["/", "/console", "/inbox", "/outbox"]) {
     await page.setContent(`<iframe name="inside" src="${gateway.url}${path}"></iframe>`, { waitUntil: "load" });
     const inside = await page.frames()[1]?.content().catch(() => "") ?? "";
-    // Instead, the browser may show an error page.
+    // The browser may show an error page instead of the gateway's page.
     assert.ok(!SECRET.test(inside) && !/Gatelet|Inbox|Outbox/.test(inside), path);
   }
   await page.setContent(`<form method="post" action="${gateway.url}/inbox"><input name="all" value="1"><button>Go</button></form>`);
@@ -89,7 +89,8 @@ test("a browser that has opened the console gives its keys to no other page", as
   });
   assert.match(own.text, SECRET);
   // A page on another port of localhost belongs to the same site, so its requests contain the
-  // cookie. But the page cannot read anything, even with the token, which other pages do not know.
+  // cookie. The page still cannot read anything, even with the token, which other pages do not
+  // have.
   for (const origin of [`http://localhost:${site.address().port}`, `http://evil.test:${site.address().port}`]) {
     const other = await page.context().newPage();
     await other.goto(origin);

@@ -1,6 +1,6 @@
 // "This wasn't me" from end to end. An intruder changes the password with a stolen session. The
-// owner follows the link in the email to the page and presses the button. Then only the owner has
-// access.
+// owner follows the link in the email to the page and presses the button. After that, only the
+// owner has access.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";

@@ -113,7 +113,7 @@ test("the search finds parts of subjects and addresses, in any case", async (t) 
   for (const [query, found] of [["GRÖSSE", []], ["größe DER", ["Größe der Sendung"]], [email.toUpperCase(), ["Größe der Sendung"]], [other.split("@")[0], ["Something else"]]]) {
     await it.page.fill("#q", query);
     await it.page.waitForURL((url) => url.searchParams.get("q") === query);
-    // The list shows what the URL says.
+    // The list shows the emails that the search in the URL finds.
     await until(async () => (await shown()).join() === found.join(), `the emails for ${query}`);
     // Opening the URL of a search shows the same emails.
     const opened = await open(t, `/outbox?q=${encodeURIComponent(query)}`);

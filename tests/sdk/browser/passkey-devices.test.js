@@ -44,7 +44,7 @@ test("a device that cannot verify its user does not sign in if that is required"
   await requireVerification(t);
   const refused = await post(it.page, "/auth/passkey/sign-in", { code, authentication_response: response });
   assert.deepEqual([refused.status, refused.body.code, refused.body.details.message], [400, "PASSKEY_AUTHENTICATION_FAILED", UNVERIFIED]);
-  // The browser also knows the requirement, so it does not even ask the device.
+  // The browser gets the requirement too, so it does not even ask the device.
   await assert.rejects(() => answered(it, "get", "/auth/passkey/initiate-passkey-authentication"), /NotAllowedError/);
   await it.page.click("#passkey-sign-in");
   await it.problem("PASSKEY_WEBAUTHN_ERROR");

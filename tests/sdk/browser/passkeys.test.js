@@ -28,8 +28,8 @@ test("the SDK registers a passkey, and signs in with it", async (t) => {
 
 test("a device that does not verify its user is refused if that is required", async (t) => {
   const it = await member(t);
-  // A virtual authenticator that cannot verify its user does not respond. So this authenticator
-  // verifies the user, but its response lacks the flag that says so.
+  // A virtual authenticator that cannot verify its user does not respond. This authenticator
+  // therefore verifies the user, but its response lacks the flag that says so.
   const verifiesUser = (does) => it.devtools.send("WebAuthn.setResponseOverrideBits", { authenticatorId: it.authenticatorId, isBadUV: !does });
   await verifiesUser(false);
   await it.page.click("#passkey-sign-in");

@@ -77,8 +77,8 @@ test("a foreign address to return to is not followed", async (t) => {
   await page.evaluate(([email, password]) => globalThis.app.signUpWithCredential({ email, password, noVerificationCallback: true, noRedirect: true }), [newAddress(), PASSWORD]);
   await open(`/at/signIn?after_auth_return_to=${encodeURIComponent("https://evil.example/")}`);
   const refused = await page.evaluate(() => globalThis.app.redirectToAfterSignIn().then(() => "left", (error) => error.message));
-  // The older version rejects this itself. The newer version asks the service to transfer the
-  // session to the foreign domain, which the service rejects.
+  // The older version of the SDK rejects the foreign URL itself. The newer version asks the service
+  // to transfer the session to the foreign domain, which the service rejects.
   assert.match(refused, version === "2.8.77" ? /not trusted/ : /^Redirect URL not whitelisted/);
   assert.equal(new URL(page.url()).origin, here.site.url);
 });

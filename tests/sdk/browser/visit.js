@@ -26,8 +26,8 @@ export async function visit(t, browser, url, { startPage, ...options } = {}) {
   const isOwn = (text) => !text.startsWith("Blocked script execution in");
   page.on("console", (message) => message.type() === "error" && isOwn(message.text()) && complaints.push(message.text()));
   page.on("dialog", (dialog) => {
-    // A page with unsaved changes asks before it is left. The page may ask even if the changes have
-    // just been saved, because it may not have noticed yet.
+    // A page with unsaved changes asks for confirmation before the user leaves it. The page may ask
+    // even if the changes have just been saved, because it may not have noticed yet.
     if (dialog.type() === "beforeunload") return dialog.accept();
     complaints.push(`a dialog: ${dialog.message()}`);
     return dialog.dismiss();

@@ -31,7 +31,7 @@ test("a page with the SDK's defaults makes no failing request", { timeout: 600_0
   await page.waitForSelector("body[data-ready]");
   assert.equal(await page.textContent("#who"), "nobody");
   await page.getByRole("button", { name: "Something to click" }).click();
-  // The events of a visitor are sent as an anonymous user, some ten seconds after the page has
+  // The events of a visitor are sent as an anonymous user, about ten seconds after the page has
   // loaded.
   await page.waitForResponse((response) => new URL(response.url()).pathname.endsWith("/analytics/events/batch"), { timeout: TIMEOUT_MILLIS });
   for (const expected of ["200 POST /auth/anonymous/sign-up", "200 POST /analytics/events/batch"]) assert.ok(answers.includes(expected), `${answers}`);

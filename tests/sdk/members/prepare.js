@@ -1,4 +1,4 @@
-// node members/prepare.js FOLDER VERSION: writes the schema with which tests record their calls.
+// node members/prepare.js FOLDER VERSION: writes the schema that tests use to record their calls.
 
 import { writeFileSync } from "node:fs";
 import { schemaOf } from "./schema.js";

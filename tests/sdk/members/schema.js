@@ -4,7 +4,7 @@
 // A node describes a type by its members. Each member has the kinds of values that its type allows,
 // and the nodes of its value. For a method, the node has these for each overload: the first
 // argument, and the kinds and nodes of the promise's result. A member is named after the type of
-// the value to which it belongs. Every user, team, app and project has separate members, wherever
+// the value that it belongs to. Every user, team, app and project has separate members, wherever
 // these are declared.
 
 import { fileURLToPath } from "node:url";

@@ -28,7 +28,7 @@ function wrap(value, nodes) {
     if (!isMethod(known)) wrap(value[name], known.to);
   }
   // The SDK's values are frozen, and the proxy of a frozen object must return the original values
-  // of the object. So an empty object is the target of the proxy.
+  // of the object. The target of the proxy is therefore an empty object.
   return new Proxy({}, {
     get: (_, name) => get(value, name, node),
     has: (_, name) => name in value,

@@ -1,5 +1,5 @@
 // The accounts of a user at providers as connections, single permissions and teams of a user, and
-// the user to whom a token belongs.
+// the user whom a token belongs to.
 
 import assert from "node:assert/strict";
 import { before, test } from "node:test";

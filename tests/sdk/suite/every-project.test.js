@@ -1,5 +1,5 @@
 // The members of the two types of projects: a project as its administrator sees it, and a project
-// in its owner's list. Also the owners of both types.
+// in its owner's list. Also the owners of both types of projects.
 
 import assert from "node:assert/strict";
 import { before, test } from "node:test";

@@ -1,5 +1,5 @@
-// The row of an error says which SDKs know its code. A header must never name a code that the SDK
-// does not know, because the SDK would conclude that it is outdated.
+// The row of an error lists the SDKs that know its code. A header must never name a code that the
+// SDK does not know, because the SDK would conclude that it is outdated.
 
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";

@@ -1,5 +1,5 @@
-// Projects that users of the project "internal" own: created, configured and deleted with the SDK's
-// admin app for a session.
+// Projects owned by users of the project "internal", which are created, configured and deleted with
+// the SDK's admin app for a session.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,9 +1,9 @@
 //! Fetches a tool's session after a user has confirmed the sign-in.
 //!
-//! The session begins when the tool fetches it, so the table never contains its refresh token in
-//! plaintext. The session is separate from the confirming session, and the user can see and end it
-//! like any other session. The confirmation is void if the confirming session has ended, the user's
-//! credentials have changed or the user fails [`LiveSession::check_unrestricted`].
+//! The session begins when the tool fetches it, so the table never contains the session's refresh
+//! token in plaintext. The session is separate from the confirming session, and the user can see
+//! and end it like any other session. The confirmation is void if the confirming session has ended,
+//! the user's credentials have changed or the user fails [`LiveSession::check_unrestricted`].
 
 use errors::{Error, KnownError};
 use flows::context::Scope;
@@ -29,7 +29,7 @@ pub(crate) enum PollOutcome {
 }
 
 /// Polls a sign-in, and fetches its session once the sign-in is confirmed. Fails with
-/// `INVALID_POLLING_CODE` if there is no such sign-in. Polls with a known code are counted per
+/// `INVALID_POLLING_CODE` if no sign-in has this code. Polls with a known code are counted per
 /// code. Polls with unknown codes are counted per IP address of the caller.
 pub(crate) async fn poll(scope: Scope<'_>, polling_code: &Code, sign_in: Option<&CliSignIn>) -> Result<PollOutcome, Error> {
     let Scope { app, project, place } = scope;

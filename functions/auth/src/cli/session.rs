@@ -51,14 +51,14 @@ impl LiveSession {
     }
 
     /// Whether the session may be attached to a sign-in, so that a browser can take it over. Only
-    /// sessions of anonymous users may be attached. Impersonations may not be attached, because
-    /// they would then last longer.
+    /// sessions of anonymous users may be attached. Impersonation sessions may not be attached,
+    /// because that would extend them.
     pub(crate) fn may_be_attached(&self) -> bool {
         self.row.user.is_anonymous && !self.session.is_impersonation
     }
 
-    /// Rejects users whom an administrator has restricted. Also rejects users without a required
-    /// second factor, because a tool cannot set up a second factor.
+    /// Rejects users whom an administrator has restricted. Also rejects users who have not set up a
+    /// required second factor, because a tool cannot set one up.
     pub(crate) fn check_unrestricted(&self, project: &Project) -> Result<(), KnownError> {
         let user = &self.row.user;
         let by_administrator = user.restriction.as_ref().map(|_| RestrictedReason::RestrictedByAdministrator);
@@ -71,7 +71,7 @@ impl LiveSession {
         }
     }
 
-    /// The reference to this session that a command-line sign-in stores.
+    /// The reference by which a command-line sign-in finds this session.
     pub(crate) fn reference(&self) -> SessionRef {
         SessionRef::of(&self.session, &self.row.user)
     }

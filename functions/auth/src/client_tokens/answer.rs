@@ -20,8 +20,8 @@ pub struct ClientTokens {
     /// The scopes of the access token, separated by spaces.
     #[schema(value_type = String, example = "openid email")]
     pub(crate) scope: ScopeText,
-    /// Issued if the session has the scope `offline_access`. This token replaces the refresh token
-    /// in the request.
+    /// Issued if the session has the scope `offline_access`. If the request contained a refresh
+    /// token, the new refresh token replaces it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) refresh_token: Option<String>,
     /// With the scope `openid`.
@@ -38,13 +38,13 @@ impl Serialize for ScopeText {
     }
 }
 
-/// The response of the token endpoint, which also serves the keys of the project.
+/// The response of the token endpoint, which accepts both OAuth clients and the project's keys.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub enum AnyTokens {
     /// Tokens for one of the project's OAuth clients.
     Client(ClientTokens),
-    /// Tokens for the project as the client.
+    /// Tokens for the project itself, which acts as the client.
     Project(Tokens),
 }
 

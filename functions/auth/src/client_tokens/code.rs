@@ -1,11 +1,12 @@
 //! Redeems authorization codes. A code belongs to one client, one redirect URI and one PKCE
-//! challenge. It works only once. A second use means that the code was stolen, so the session that
+//! challenge, and works only once. A second use means that the code was stolen, so the session that
 //! the first use started ends (RFC 6749 §4.1.2). If the user's credentials or the grant change
 //! while the code is redeemed, the new session ends when it is first used.
 
 use errors::{Error, KnownError};
 use flows::context::Scope;
-use flows::{limits, openid};
+use flows::limits;
+use flows::openid::{self, targets};
 use jiff::SignedDuration;
 use model::openid::client::OauthClient;
 use model::openid::code::ClientCode;
@@ -33,6 +34,8 @@ pub(crate) struct Redemption {
     pub(crate) code: SecretString,
     pub(crate) redirect_uri: Option<String>,
     pub(crate) verifier: Option<SecretString>,
+    /// The resource for which the client requests the access token.
+    pub(crate) resource: Option<String>,
 }
 
 impl Redemption {
@@ -50,14 +53,14 @@ impl Redemption {
             limits::unknown_token(app, &project.id, place).await?;
             return Err(invalid());
         };
-        // If another client sends the code, the code stays usable, because its client did nothing
-        // wrong.
+        // If another client sends the code, the code stays valid, because the client to which it
+        // was issued did nothing wrong.
         if stored.client_id != client.id {
             limits::unknown_token(app, &project.id, place).await?;
             return Err(invalid());
         }
-        // Only someone who has the verifier took part in the flow, so nobody else can end the
-        // session.
+        // A caller without the verifier did not take part in the flow and must not be able to end
+        // its session.
         if !stored.is_verified_by(self.verifier.as_ref()) {
             return Err(invalid());
         }
@@ -80,6 +83,7 @@ impl Redemption {
         if is_restricted || !openid::is_admitted(app, project, client, &row.user).await? {
             return Err(invalid());
         }
+        let target = targets::target(app, project, self.resource.as_deref(), &stored.resources).await?;
         if !app.store.redeem_client_code(&project.id, &self.code, &session).await? {
             let taken = app.store.client_code(&project.id, &self.code).await?.and_then(|code| code.session_id);
             return match taken {
@@ -87,7 +91,7 @@ impl Redemption {
                 None => Err(invalid()),
             };
         }
-        let issue = Issue { scope, client, user: &row.user, session: &session, nonce: stored.nonce, narrowed: None };
+        let issue = Issue { scope, client, user: &row.user, session: &session, nonce: stored.nonce, narrowed: None, target };
         issue.tokens(token.map(|token| token.text().expose_secret().to_owned())).await
     }
 
@@ -98,7 +102,7 @@ impl Redemption {
     }
 }
 
-/// The session that a code starts, and the refresh token of the session if the client gets one. The
+/// The session that a code starts, and its refresh token if the client gets one. The client's
 /// session does not outlast the session in which the user granted access.
 fn started(scope: Scope<'_>, client: &OauthClient, stored: &ClientCode, user: &User, begun: &Session) -> (Session, Option<RefreshToken>) {
     let Scope { app, project, place } = scope;
@@ -109,6 +113,7 @@ fn started(scope: Scope<'_>, client: &OauthClient, stored: &ClientCode, user: &U
         id: client.id,
         name: client.name.clone(),
         scopes: stored.scopes.clone(),
+        resources: stored.resources.clone(),
         grant: stored.grant,
         begun_in: stored.begun_in,
         rotation: None,

@@ -8,31 +8,30 @@ use model::project::Project;
 use model::session::Session;
 use model::session::client::ClientSession;
 use model::session::rotation::{RefreshToken, Use};
+use model::session::token::client_verification::ClientTokenClaims;
 use model::user::User;
 use store::keys::user_key;
 use store::openid::grant_key;
 use store::session::session_key;
 use store::user::UserRow;
-use wire::id::{SessionId, UserId};
 
 /// A valid token of a client, with its user and session.
 pub(crate) struct ClientToken {
     pub(crate) user: User,
     pub(crate) session: Session,
     pub(crate) client: ClientSession,
-    /// The time when an access token expires, in seconds since the Unix epoch. `None` for a refresh
-    /// token.
-    pub(crate) expires_at: Option<i64>,
+    /// The claims of an access token. `None` for a refresh token.
+    pub(crate) claims: Option<ClientTokenClaims>,
 }
 
 impl ClientToken {
-    /// Finds the token if the token belongs to this client and is still valid.
+    /// Finds a token that belongs to this client and is still valid.
     pub(crate) async fn find(app: &App, project: &Project, client: &OauthClient, text: &str) -> Result<Option<Self>, Error> {
         let refresh = RefreshToken::parse(text);
-        let (user, session, expires_at) = match &refresh {
+        let (user, session, claims) = match &refresh {
             Some(token) => (token.user_id, token.session_id, None),
             None => match claimed(app, project, client, text).await? {
-                Some((user, session, expires_at)) => (user, session, Some(expires_at)),
+                Some(claims) => (claims.sub, claims.sid, Some(claims)),
                 None => return Ok(None),
             },
         };
@@ -52,13 +51,13 @@ impl ClientToken {
             && is_granted(own.grant, grant.as_ref())
             && client.is_first_party == own.is_first_party()
             && user.restricted_reason_in(&session, &project.config).is_none();
-        Ok((is_current && lives).then_some(Self { user, session, client: own, expires_at }))
+        Ok((is_current && lives).then_some(Self { user, session, client: own, claims }))
     }
 }
 
-/// The user, the session and the expiry time in an access token of this client.
-async fn claimed(app: &App, project: &Project, client: &OauthClient, text: &str) -> Result<Option<(UserId, SessionId, i64)>, Error> {
+/// The claims of an access token of this client, which can be for any service.
+async fn claimed(app: &App, project: &Project, client: &OauthClient, text: &str) -> Result<Option<ClientTokenClaims>, Error> {
     signing_keys::learn_for(app, &project.id, text).await?;
-    let claims = app.signer.verify_client(text, &project.id, app.clock.now()).ok();
-    Ok(claims.filter(|claims| claims.client_id == client.id).map(|claims| (claims.sub, claims.sid, claims.exp)))
+    let claims = app.signer.verify_client_for_any(text, &project.id, app.clock.now()).ok();
+    Ok(claims.filter(|claims| claims.client_id == client.name()))
 }

@@ -1,4 +1,4 @@
-//! Modules that the endpoints for OAuth clients share.
+//! Code shared by the endpoints for OAuth clients.
 
 pub(crate) mod answer;
 pub(crate) mod code;

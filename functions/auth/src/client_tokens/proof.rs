@@ -11,22 +11,23 @@ use model::limit::{Limit, Rule};
 use model::openid::client::OauthClient;
 use model::place::Place;
 use model::project::Project;
+use model::session::client_name::ClientName;
 use secrecy::SecretString;
 use store::keys::project_key;
 use store::openid::client_key;
 use store::project::ProjectRow;
 use store::{Items, Key};
 use utoipa::ToSchema;
-use wire::id::{OauthClientId, ProjectId};
+use wire::id::ProjectId;
 
 /// The credentials of a client.
 pub(crate) struct ClientCredentials {
-    pub(crate) client: OauthClientId,
+    pub(crate) client: ClientName,
     pub(crate) secret: Option<SecretString>,
 }
 
 impl ClientCredentials {
-    pub(crate) fn new(client: OauthClientId, secret: Option<&str>) -> Self {
+    pub(crate) fn new(client: ClientName, secret: Option<&str>) -> Self {
         let secret = secret.filter(|secret| !secret.is_empty());
         Self { client, secret: secret.map(|secret| SecretString::from(secret.to_owned())) }
     }
@@ -39,6 +40,10 @@ pub(crate) struct ProvedClient {
     pub(crate) items: Items,
 }
 
+/// A client that its document describes is used as it was last stored, even if the document is no
+/// longer fresh: the code or the refresh token was issued for it, and the document has no
+/// credentials.
+///
 /// Reads the project and the client together with the items `keys`, and authenticates the client.
 /// Wrong credentials are counted.
 pub(crate) async fn prove(
@@ -50,12 +55,13 @@ pub(crate) async fn prove(
 ) -> Result<ProvedClient, Error> {
     let wrong = || KnownError::InvalidOauthClientIdOrSecret { client_id: Some(presented.client.to_string()) };
     let project_key = project_key(project);
-    let mut items = app.store.get_many([project_key.clone(), client_key(project, presented.client)].into_iter().chain(keys)).await?;
+    let mut items = app.store.get_many([project_key.clone(), client_key(project, presented.client.id())].into_iter().chain(keys)).await?;
     let Some(row) = items.take(&project_key).map(ProjectRow::of).transpose()? else {
         limits::unproved(app, None, place).await?;
         return Err(wrong().into());
     };
-    let client = items.oauth_client(project, presented.client)?.filter(|client| !client.is_disabled);
+    let client = items.oauth_client(project, presented.client.id())?.filter(|client| client.name() == presented.client);
+    let client = client.filter(|client| client.is_permitted(&row.project.config.oauth_clients));
     let client = client.filter(|client| is_proved(client, presented.secret.as_ref(), app));
     let Some(client) = client else {
         limits::unproved(app, Some(project), place).await?;
@@ -92,7 +98,7 @@ pub(crate) async fn prove_client(
 ) -> Result<ProvedClient, Error> {
     let invalid = || KnownError::InvalidOauthClientIdOrSecret { client_id: Some(client_id.to_owned()) };
     let project = ProjectId::parse(&path.project_id).map_err(|_| invalid())?;
-    let credentials = ClientCredentials::new(OauthClientId::parse(client_id).map_err(|_| invalid())?, client_secret);
+    let credentials = ClientCredentials::new(ClientName::parse(client_id).map_err(|_| invalid())?, client_secret);
     prove(app, &project, &credentials, Vec::new(), (Limit::OauthClient, &caller.place)).await
 }
 

@@ -4,6 +4,7 @@
 use errors::{Error, KnownError};
 use flows::context::Scope;
 use flows::email::notice;
+use flows::openid::targets::{self, TokenTarget};
 use flows::{activity, limits, openid};
 use model::metrics::activity::day;
 use model::openid::client::OauthClient;
@@ -25,8 +26,8 @@ use crate::client_tokens::answer::ClientTokens;
 use crate::client_tokens::code::key_of_session;
 use crate::client_tokens::issue::Issue;
 
-/// The number of times that a request reads the session again after it has lost the race to replace
-/// the token.
+/// The number of times that a request reads the session if other requests keep replacing the token
+/// first.
 const ATTEMPTS: usize = 3;
 
 /// The keys of the items to read together with the client, which are the session, the user and the
@@ -40,7 +41,7 @@ pub(crate) async fn refresh(
     client: &OauthClient,
     mut items: Items,
     token: RefreshToken,
-    narrowed: Option<&str>,
+    (narrowed, resource): (Option<&str>, Option<&str>),
 ) -> Result<ClientTokens, Error> {
     let Scope { app, project, place } = scope;
     let now = app.clock.now();
@@ -76,7 +77,8 @@ pub(crate) async fn refresh(
         if is_restricted || !openid::is_admitted(app, project, client, user).await? {
             return Err(refused());
         }
-        let narrowed = narrowed.map(|text| narrow(text, &own.scopes)).transpose()?;
+        let mut target = targets::target(app, project, resource, &own.resources).await?;
+        let narrowed = narrowed.map(|text| narrow(text, &own.scopes, target.as_mut())).transpose()?;
         limits::refresh(app, &project.id, token.text())?;
         let next = match used {
             Use::Again(successor) => Some(app.sealer.open(&token_owner(&project.id, current.id), &successor)?),
@@ -84,10 +86,10 @@ pub(crate) async fn refresh(
         };
         if let Some(next) = next {
             note_use(scope, user, &current).await?;
-            let issue = Issue { scope, client, user, session: &current, nonce: None, narrowed };
+            let issue = Issue { scope, client, user, session: &current, nonce: None, narrowed, target };
             return issue.tokens(Some(next.expose_secret().to_owned())).await;
         }
-        // Another request has replaced the token, so this request gets the same new token.
+        // Another request has replaced the token, so both requests return the same new token.
         session = app.store.session(&project.id, token.user_id, token.session_id).await?;
     }
     Err(Error::conflict())
@@ -108,7 +110,7 @@ async fn rotate(
     Ok(is_first.then(|| next.text().clone()))
 }
 
-/// Records that the user is active, as every refresh does.
+/// Every refresh records that the user is active.
 async fn note_use(scope: Scope<'_>, user: &User, session: &Session) -> Result<(), Error> {
     let Scope { app, project, place } = scope;
     let now = app.clock.now();
@@ -124,13 +126,21 @@ async fn note_use(scope: Scope<'_>, user: &User, session: &Session) -> Result<()
 }
 
 /// The scopes of one access token, which may have fewer scopes than the session (RFC 6749 §6).
-fn narrow(text: &str, granted: &Scopes) -> Result<Scopes, KnownError> {
-    let scopes = Scopes::parse(text).map_err(|_| KnownError::OauthScopeNotGranted)?;
-    if scopes.are_within(granted) && !scopes.is_empty() { Ok(scopes) } else { Err(KnownError::OauthScopeNotGranted) }
+/// Removes from `target` the scopes of the resource that the client does not request.
+fn narrow(text: &str, granted: &Scopes, target: Option<&mut TokenTarget>) -> Result<Scopes, KnownError> {
+    let asked = Scopes::parse(text).map_err(|_| KnownError::OauthScopeNotGranted)?;
+    let of_resource = target.as_ref().map(|target| target.scopes.clone()).unwrap_or_default();
+    if asked.is_empty() || !asked.are_within(&granted.clone().and(&of_resource)) {
+        return Err(KnownError::OauthScopeNotGranted);
+    }
+    if let Some(target) = target {
+        target.scopes = of_resource.only(&asked);
+    }
+    Ok(asked.only(granted))
 }
 
-/// Ends the access that a stolen token gives. This is the grant with all its sessions. For a
-/// first-party client, it is only this session. The user is notified in the same transaction.
+/// Ends the access that a stolen token gives: the grant with all its sessions or, for a first-party
+/// client, only this session. The user is notified in the same transaction.
 async fn end_stolen(scope: Scope<'_>, client: &OauthClient, user: UserId, session: &Session) -> Result<(), Error> {
     let Scope { app, project, place } = scope;
     optimistic!(|_| {

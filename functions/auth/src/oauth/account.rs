@@ -1,7 +1,7 @@
 //! Finds or creates the user of a provider account, and issues an authorization code for the user.
 //! Everything is written in one transaction, so that a failed flow leaves nothing behind. Changes
-//! to existing users ([`PendingAccount`]) are made only when the code is redeemed. The same applies
-//! to the provider's tokens for the users' accounts ([`NewTokens`]).
+//! to existing users ([`PendingAccount`]) and the provider's tokens for their accounts
+//! ([`NewTokens`]) are written only when the code is redeemed.
 
 use errors::{Error, KnownError};
 use flows::App;
@@ -74,7 +74,7 @@ pub(crate) struct SignUpAccount<'a> {
     pub(crate) email_signs_in: bool,
 }
 
-/// The items on which the decision is based.
+/// The items that `decide` needs.
 struct DecisionItems {
     owners: Owners,
     flow_user: Option<UserRow>,
@@ -99,8 +99,8 @@ impl Flow<'_> {
         let project = &self.scope.project.id;
         match decision {
             Decision::SignIn(user) => {
-                // A user who links a provider account has already presented an access token. The
-                // provider account therefore does not have to be enabled for sign-in.
+                // A user who links a provider account has already presented an access token, so the
+                // account does not have to be enabled for sign-in.
                 let (epoch, checks) = match self.authorization.purpose {
                     Purpose::Authenticate => {
                         let epoch = known.owners.account.map_or(0, |claim| claim.epoch);
@@ -142,8 +142,8 @@ impl Flow<'_> {
         sign_up(self.scope, user, &account).await
     }
 
-    /// Issues a code. Its user is changed when the code is redeemed, or after the second factor.
-    /// See [`PendingAccount`].
+    /// Issues a code. The code's user is changed when the code is redeemed, or after the second
+    /// factor. See [`PendingAccount`].
     async fn pending(&self, user: Holder, change: PendingChange) -> Result<SecretString, Error> {
         let (account, tokens, profile) = (self.account.clone(), self.tokens.clone(), self.profile.clone());
         let pending = PendingAccount { change, account, tokens, profile };
@@ -163,8 +163,8 @@ impl Flow<'_> {
         Holder { user_id, epoch: self.authorization.epoch }
     }
 
-    /// Conditions under which the transaction succeeds. Since the flow began, the user's
-    /// credentials have not changed and the session has not ended.
+    /// Conditions for the transaction: since the flow began, the user's credentials have not
+    /// changed and the session has not ended.
     fn still_of(&self, user: UserId) -> Vec<Write> {
         let session =
             self.authorization.begun_in.map(|session| session::lives(self.scope.project, user, session, self.scope.app.clock.now()));
@@ -188,8 +188,7 @@ impl Flow<'_> {
     fn decide(&self, known: &DecisionItems) -> Result<Decision, Error> {
         let purpose = self.authorization.purpose;
         // The user who began the flow is ignored if the user's credentials have changed or the
-        // session has ended since. A sign-in also ignores a user who has become an ordinary user
-        // elsewhere.
+        // session has ended since then. A sign-in also ignores a user who is no longer anonymous.
         let (settings, now) = (&self.scope.project.config.sessions, self.scope.app.clock.now());
         let lives = |row: &UserRow| known.flow_session.as_ref().is_some_and(|session| session.is_live(&row.user, settings, now));
         let began =

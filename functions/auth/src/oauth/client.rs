@@ -13,8 +13,8 @@ pub(crate) fn client_project(client_id: &str) -> Option<ProjectId> {
     ProjectId::parse(id).ok()
 }
 
-/// Checks the client's key. A wrong key is counted, and causes the error `wrong`. A missing key is
-/// an error if the project requires a key.
+/// Checks the client's key. A wrong key counts towards a limit and causes the error `wrong`. A
+/// missing key is an error if the project requires a key.
 pub(crate) async fn prove_client(
     Scope { app, project, place }: Scope<'_>,
     has_secret: bool,

@@ -2,16 +2,16 @@
 //! stored token or a new token from the provider. A new token is requested if the stored token has
 //! expired, is about to expire, or has failed according to the caller (`refresh=true`).
 //!
-//! A provider may revoke a token at any time. The operation therefore returns a token only if the
-//! provider has issued or accepted it within the last five minutes. Otherwise, the operation first
-//! asks the provider about the token. If the caller reports a failed token, the provider's response
-//! is reused for 30 seconds, so that repeated reports do not burden the provider.
+//! A provider may revoke a token at any time. If the provider has not issued or accepted the stored
+//! token within the last five minutes, the operation therefore first asks the provider whether the
+//! token is still valid. If the caller reports a failed token, the provider's response is reused
+//! for 30 seconds, so that repeated reports do not burden the provider.
 //!
 //! Only one request at a time refreshes the tokens of an account. Meanwhile, other requests return
-//! the stored token. If it has expired or failed, they wait for the new token. Tokens are marked as
-//! revoked only in two cases. Either the provider permanently refuses the refresh token, or the
-//! provider no longer accepts an access token that came without a refresh token. After any other
-//! failure, the tokens are kept.
+//! the stored token or, if that token has expired or failed, wait for the new one. Tokens are
+//! marked as revoked only if the provider permanently refuses the refresh token, or no longer
+//! accepts an access token that came without a refresh token. After any other failure, the tokens
+//! are kept.
 
 use std::time::Duration;
 
@@ -43,11 +43,11 @@ use crate::oauth::flow::misconfigured;
 use crate::oauth::provider_client;
 use crate::oauth::sealed_tokens::TokenSealer;
 
-/// The time during which only one request may refresh the tokens. This time is longer than the
-/// request's calls to the provider take.
+/// The time during which only one request may refresh the tokens, which is longer than its calls to
+/// the provider can take.
 const LEASE: SignedDuration = SignedDuration::from_secs(25);
-/// The number of times that a request reads the tokens while another request refreshes them, and
-/// the interval between the reads.
+/// How often a request reads the tokens while another request refreshes them, and the interval
+/// between the reads.
 const LOOKS: u32 = 40;
 const INTERVAL: Duration = Duration::from_millis(200);
 /// The errors of the operations that return a token.
@@ -84,8 +84,8 @@ pub struct ProviderAccessToken {
 pub(crate) struct RequestedAccount<'a> {
     pub(crate) user: UserRef,
     pub(crate) provider_id: &'a str,
-    /// The account's id at the provider. `None` means the user's first connected account at the
-    /// provider.
+    /// The account's id at the provider. `None` stands for the user's first connected account at
+    /// the provider.
     pub(crate) account_id: Option<&'a str>,
     /// The scopes that the token must have, separated by spaces. `None` if no particular scopes are
     /// needed.
@@ -94,7 +94,7 @@ pub(crate) struct RequestedAccount<'a> {
     pub(crate) has_failed: bool,
 }
 
-/// The user whom the request names. `None` if this user does not exist.
+/// The user whom the request names, or `None` if the user does not exist.
 pub(crate) async fn user(access: &Access<Client>, named: UserRef) -> Result<Option<User>, Error> {
     Ok(accounts::read(access, access.user_id(named)?).await?.map(|row| row.user))
 }
@@ -238,9 +238,9 @@ impl Connection<'_> {
         provider_client::peer(self.outgoing, &self.access.app, &self.access.project, self.provider)
     }
 
-    /// The error for an account without a usable token. Older SDKs get a different code, because
-    /// they throw an exception for `OAUTH_ACCESS_TOKEN_NOT_AVAILABLE`. Both codes mean that the
-    /// user must link the account again.
+    /// The error for an account without a usable token. The user must then link the account again.
+    /// Older SDKs get a different error code, because they throw an exception for
+    /// `OAUTH_ACCESS_TOKEN_NOT_AVAILABLE`.
     fn unavailable(&self, reason: &str) -> KnownError {
         if self.is_for_older_sdk {
             return KnownError::OauthConnectionDoesNotHaveRequiredScope;
@@ -259,8 +259,8 @@ impl Connection<'_> {
         Ok(self.unavailable("the provider has revoked the access"))
     }
 
-    /// Gets a new token from the provider. The token is stored with `report` before it is returned,
-    /// unless another flow has replaced the tokens in the meantime.
+    /// Gets a new token from the provider. Unless another flow has replaced the tokens in the
+    /// meantime, stores the new token with `report` before returning it.
     async fn refreshed(&self, old: &ProviderTokens, refresh: &SecretString, report: Option<Report>) -> Result<SecretString, Error> {
         let (project, store) = (&self.access.project, &self.access.app.store);
         let scope = old.refresh_scope.as_ref().unwrap_or(&old.scope);
@@ -289,9 +289,9 @@ impl Connection<'_> {
         last_report: Option<Report>,
     ) -> Result<SecretString, Error> {
         // A provider that does not rotate refresh tokens may omit the refresh token (RFC 6749 §6).
-        // In this case, the old refresh token is kept and sealed with the current secret.
+        // The old refresh token is then kept and sealed with the current secret.
         let refresh = new.refresh_token.as_ref().unwrap_or(refresh);
-        // If the response names no scope, the refresh token's scope applies (RFC 6749 §6).
+        // If the response does not name a scope, the refresh token's scope applies (RFC 6749 §6).
         let scope = old.refresh_scope.as_ref().unwrap_or(&old.scope).clone();
         let tokens = ProviderTokens { last_report, ..self.sealer().seal(&new, Some(refresh), scope)? };
         self.access.app.store.replace_tokens(self.token_key(), old, &tokens).await?;
@@ -303,10 +303,10 @@ impl Connection<'_> {
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct TokenQuery {
-    /// Whether to report that the last token failed at the provider. The provider is then asked for
-    /// a new token. If it issued no refresh token, it is asked whether it still accepts the stored
-    /// token. For 30 seconds after such a request, further reports about the new token lead to only
-    /// one request to the provider. The result of this request is reused.
+    /// Whether to report that the last token failed at the provider. A report makes the operation
+    /// request a new token or, if there is no refresh token, ask the provider whether it still
+    /// accepts the stored token. For the next 30 seconds, further reports about the new token cause
+    /// only one more request to the provider, whose result is reused.
     refresh: Flag,
 }
 

@@ -16,7 +16,7 @@ use crate::sign_in::required_teams;
 pub(crate) const INTERVAL_SECONDS: u32 = 5;
 /// The minimum interval between polls. A device that polls sooner is told to slow down. The minimum
 /// is one second shorter than the announced interval, because the network may delay one poll more
-/// than the next poll.
+/// than the next.
 const MIN_INTERVAL: SignedDuration = SignedDuration::from_secs(4);
 
 /// A poll for the tokens of a device.

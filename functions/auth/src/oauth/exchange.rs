@@ -51,9 +51,9 @@ pub struct TokenRequest {
     pub(crate) refresh_token: Option<String>,
     /// Required with `authorization_code`.
     pub(crate) code: Option<String>,
-    /// The redirect URI from the start of the flow. It is required with `authorization_code`.
+    /// The redirect URI from the start of the flow. Required with `authorization_code`.
     pub(crate) redirect_uri: Option<RedirectUrl>,
-    /// The PKCE verifier (RFC 7636 §4.5). It is required with `authorization_code`.
+    /// The PKCE verifier (RFC 7636 §4.5). Required with `authorization_code`.
     pub(crate) code_verifier: Option<String>,
     /// Required with `urn:ietf:params:oauth:grant-type:device_code`.
     pub(crate) device_code: Option<String>,
@@ -65,7 +65,7 @@ pub struct TokenRequest {
 pub(crate) enum TokenGrant {
     AuthorizationCode,
     RefreshToken,
-    /// The secret is a server key, and there is no user.
+    /// Tokens for a machine without a user. The client secret is a server key.
     ClientCredentials,
     /// RFC 8628 §3.4.
     #[serde(rename = "urn:ietf:params:oauth:grant-type:device_code")]
@@ -77,7 +77,7 @@ pub(crate) enum TokenGrant {
 pub enum TokenError {
     Refused(Error),
     /// The endpoint does not support the grant type. Other endpoints return a schema error for an
-    /// unknown value, but OAuth has a separate error code for this case.
+    /// unknown value, but OAuth has a separate error code for an unknown grant type.
     UnsupportedGrantType(Error),
 }
 
@@ -190,7 +190,7 @@ pub(crate) async fn exchange(app: &App, caller: &Caller, body: TokenRequest, rou
         .map(|secret| SecretString::from(secret.to_owned()));
     let granted = grant.iter().flat_map(|grant| grant.keys(&project_id, caller.device.as_ref()));
     let claim = Claim::from_client(project_id.clone(), secret.as_ref());
-    // A machine's key grants more than a client key, so the key is always read.
+    // A machine's key grants more than a client key, so it is always read from the table.
     let lookup = app.proofs.look_up(claim, grant.is_some() && !caller.is_own_page, app.clock.now());
     let items = app.store.get_many(lookup.keys().chain(granted)).await?;
     let Some(proof) = lookup.proof(&items)? else {

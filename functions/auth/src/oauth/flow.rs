@@ -1,7 +1,7 @@
-//! The second half of an OAuth flow. This half invalidates the state, exchanges the provider's code
-//! for an account, and finds or creates the account's user. It then sends the user back to the app
-//! with an authorization code or an error. This module also creates the state, the redirect URI and
-//! the cookie that the first half sends to the provider and the browser.
+//! The second half of an OAuth flow, which invalidates the state, exchanges the provider's code for
+//! an account, and finds or creates the account's user. The user then returns to the app with an
+//! authorization code or an error. This module also creates the state, the redirect URI and the
+//! cookie that the first half sends to the provider and the browser.
 
 use api::http::Json;
 use api::http::client::Caller;
@@ -50,11 +50,11 @@ pub(crate) fn callback(app: &App, provider_id: &str) -> String {
 }
 
 /// The cookie that the callback expects. Some providers post their response across sites, so the
-/// cookie needs `SameSite=None`. In development, without TLS, the cookie has `SameSite=Lax`. The
-/// cookie is sent only with callbacks. The reason is that any page can make a browser begin many
-/// flows, and the cookies of these flows would make other requests too large. The name of the
-/// cookie is short, so that callbacks do not become too large either. A browser keeps 180 cookies
-/// per domain, and API Gateway accepts 10 KB of headers.
+/// cookie needs `SameSite=None`. In development, without TLS, the cookie has `SameSite=Lax`.
+/// Browsers send the cookie only with callbacks, because any page can make a browser begin many
+/// flows, and their cookies would make other requests too large. The cookie's name is short, so
+/// that callbacks do not become too large either. A browser keeps 180 cookies per domain, and API
+/// Gateway accepts 10 KB of headers.
 pub(crate) fn cookie(app: &App, state: &SecretString, life: SignedDuration) -> String {
     let rest = if app.settings.development { "SameSite=Lax" } else { "Secure; SameSite=None" };
     let path = Url::parse(&callback(app, "")).map_or_else(|_| "/".to_owned(), |url| url.path().to_owned());
@@ -180,7 +180,7 @@ fn code_of<'a>(provider: &OAuthProvider, answer: &'a ProviderAnswer) -> Result<&
     answer.code.as_deref().filter(|code| !code.is_empty()).ok_or(KnownError::InvalidAuthorizationCode)
 }
 
-/// The meaning of an error in the provider's response (RFC 6749 §4.1.2.1, and codes of GitHub and
+/// Translates an error in the provider's response (RFC 6749 §4.1.2.1, and codes of GitHub and
 /// LinkedIn). All other errors, such as `access_denied` or `login_required`, mean that the user
 /// decided not to sign in.
 fn refusal(provider_id: &str, error: &str) -> KnownError {
@@ -198,8 +198,8 @@ fn refusal(provider_id: &str, error: &str) -> KnownError {
     }
 }
 
-/// The error for users of a misconfigured provider. The reason may be quoted from the provider, and
-/// is only logged.
+/// The error for users of a misconfigured provider. The reason is only logged, because it may quote
+/// the provider.
 pub(crate) fn misconfigured(provider_id: &str) -> KnownError {
     let reason = "see the service's log".to_owned();
     KnownError::OauthProviderMisconfigured { provider_id: provider_id.to_owned(), reason }
@@ -225,9 +225,8 @@ pub(crate) fn fault_error(provider_id: &str, fault: AnswerError) -> KnownError {
     }
 }
 
-/// Sends the user back with the error. The target is the redirect URI of the flow if it is trusted,
-/// and otherwise the app's error URL. If both URLs are untrusted, the error is returned in the
-/// response.
+/// Sends the user back with the error, to the flow's redirect URI if it is trusted and otherwise to
+/// the app's error URL. If neither URL is trusted, returns the error in the response.
 fn refused(Scope { app, project, .. }: Scope<'_>, authorization: &Authorization, error: Error) -> Response {
     let rules = project.redirects(&app.settings.own_pages);
     let urls = [Some(&authorization.redirect_uri), authorization.error_redirect_url.as_ref()];
@@ -239,7 +238,7 @@ fn refused(Scope { app, project, .. }: Scope<'_>, authorization: &Authorization,
     }
 }
 
-/// The error code of RFC 6749 §4.1.2.1 that stands for an error.
+/// Translates an error to an error code of RFC 6749 §4.1.2.1.
 fn oauth_code(error: &KnownError) -> &'static str {
     if *error == KnownError::OauthProviderAccessDenied { "access_denied" } else { "server_error" }
 }
@@ -264,8 +263,8 @@ fn with(mut url: Url, name: &str, value: &str) -> Url {
     url
 }
 
-/// The status is 303, so that the browser does not post the form again to the next URL (RFC 9700
-/// §4.12).
+/// Redirects with status 303, so that the browser does not post the form again to the next URL (RFC
+/// 9700 §4.12).
 fn see_other(url: Url) -> Response {
     let mut response = (StatusCode::SEE_OTHER, Json(json!({}))).into_response();
     let value = HeaderValue::from_str(url.as_str());

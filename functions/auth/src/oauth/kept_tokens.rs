@@ -1,6 +1,6 @@
 //! Stores the tokens that a provider issued in a flow, for apps that call the provider's API. The
-//! tokens are stored when the flow's code is redeemed. If a second factor is required, they are
-//! stored after the second factor.
+//! tokens are stored when the flow's code is redeemed or, if a second factor is required, after the
+//! second factor.
 
 use errors::Error;
 use flows::context::Scope;
@@ -13,10 +13,9 @@ use store::{Write, optimistic};
 
 use crate::oauth::sealed_tokens::TokenSealer;
 
-/// The writes that store the provider's tokens for an account of the user of `row`. There are no
-/// writes if the account is no longer linked, or if the existing tokens are kept. The transaction
-/// must also check the user's credential epoch, which increases when an account for signing in is
-/// unlinked.
+/// The writes that store the provider's tokens for an account of the user of `row`. Empty if the
+/// account is no longer linked or the existing tokens are kept. The transaction must also check the
+/// user's credential epoch, which increases when an account for signing in is unlinked.
 pub(super) async fn renewal_writes(Scope { app, project, .. }: Scope<'_>, row: &UserRow, new: &NewTokens) -> Result<Vec<Write>, Error> {
     let user = row.user.id;
     let Some(account) = row.user.provider_accounts.iter().find(|own| own.is_same(&new.account)) else { return Ok(Vec::new()) };
@@ -31,9 +30,8 @@ pub(super) async fn renewal_writes(Scope { app, project, .. }: Scope<'_>, row: &
     Ok([renew_tokens(of, stored.as_ref(), (&tokens, keeps_refresh), now)?].into_iter().chain(linked).collect())
 }
 
-/// Stores the provider's tokens of a sign-in that was completed with the second factor. The sign-in
-/// has already succeeded, so a failure is only logged. The next sign-in stores the tokens that it
-/// gets.
+/// Stores the provider's tokens after the second factor has completed the sign-in. The sign-in has
+/// already succeeded, so a failure is only logged. The next sign-in stores the tokens that it gets.
 pub(crate) async fn store_completed(scope: Scope<'_>, attempt: &MfaAttempt) {
     let Some(new) = &attempt.new_tokens else { return };
     let Scope { app, project, .. } = scope;

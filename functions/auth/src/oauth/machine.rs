@@ -15,7 +15,8 @@ use crate::oauth::tokens::Tokens;
 /// The scope of a server key without limits.
 const UNLIMITED: &str = "server";
 
-/// Exchanges a server key. A missing or wrong key is counted, and causes the error `wrong`.
+/// Exchanges a server key. A missing or wrong key counts towards a limit and causes the error
+/// `wrong`.
 pub(crate) async fn exchange(
     Scope { app, project, place }: Scope<'_>,
     secret: Option<&SecretString>,

@@ -1,6 +1,6 @@
 //! Signs a user in with a provider's ID token that the app sends, without a redirect. The sign-in
-//! is written in one transaction. If the transaction fails, nothing is left behind, and the ID
-//! token can still be used.
+//! is written in one transaction. If the transaction fails, nothing is stored and the ID token can
+//! still be used.
 
 use api::product::{Access, Client};
 use errors::{Error, KnownError};
@@ -45,7 +45,7 @@ struct Change {
 }
 
 impl NativeSignIn<'_> {
-    /// Starts a session of the account's user, or fails with the error that requires a second
+    /// Starts a session of the account's user, or fails with the error that asks for a second
     /// factor.
     pub(crate) async fn sign_in(&self) -> Result<SignInOrUpTokens, Error> {
         optimistic!(|attempt| {
@@ -92,9 +92,9 @@ impl NativeSignIn<'_> {
         Ok(SignInOrUpTokens { signed_in: session.signed_in(app, project, &after).await?, is_new_user })
     }
 
-    /// The signed-in anonymous user, read again after a conflict. `None` if nobody is signed in, or
-    /// if the user is not anonymous, is impersonated, is deleted, or has changed credentials in the
-    /// meantime.
+    /// The signed-in anonymous user, read again after a conflict. `None` if nobody is signed in or
+    /// if, by now, the user is not anonymous, is impersonated, is deleted, or has changed
+    /// credentials.
     async fn anonymous(&self, attempt: u32) -> Result<Option<UserRow>, Error> {
         let Some(current) = self.access.user.as_ref().filter(|current| current.is_upgraded_by_sign_up()) else { return Ok(None) };
         let row = match attempt {
@@ -113,7 +113,7 @@ impl NativeSignIn<'_> {
         let (before, (after, writes)) = match decision {
             Decision::SignIn(user) => {
                 let row = self.user(user).await?;
-                // The user may have changed after the claim was read.
+                // The user may have changed since the claim was read.
                 if !row.user.provider_accounts.iter().any(|own| own.is_same(account) && own.allow_sign_in) {
                     return Err(Error::conflict());
                 }

@@ -93,9 +93,8 @@ pub(crate) fn attached(
     Ok((user, address.into_iter().chain(notices).collect()))
 }
 
-/// The account of the user of `row` has an unverified email address. Gives the account to the
-/// person who has proved the address through the provider. Returns the changed user and the writes
-/// of the change.
+/// Gives the account of the user of `row`, whose email address is unverified, to the person who has
+/// proved the address through the provider. Returns the changed user and the writes of the change.
 pub(crate) async fn taken_over(
     Scope { app, project, .. }: Scope<'_>,
     row: &UserRow,
@@ -105,7 +104,7 @@ pub(crate) async fn taken_over(
     let email = profile.email.as_ref().ok_or_else(Error::conflict)?;
     let mut user = row.user.clone();
     // The person who proves the address may not be the person who created the account, so the proof
-    // counts as a stranger's proof.
+    // counts as coming from a stranger.
     if user.prove(email, Prover::Stranger, app.entropy.uuid().into()) != Some(Proof::First) {
         return Err(Error::conflict());
     }

@@ -26,7 +26,7 @@ pub(super) async fn made(scope: Scope<'_>, pending: &PendingAccount, row: &UserR
         PendingChange::Link => linked(scope, pending, row)?,
         PendingChange::Upgrade { email_signs_in } => upgraded(scope, pending, row, *email_signs_in).await?,
         PendingChange::Attach => match row.user.provider_accounts.iter().find(|own| own.is_same(account)) {
-            // The account has been linked since the callback.
+            // Another request has linked the account since the callback.
             Some(own) if own.allow_sign_in => {
                 let new = tokens.clone().map(|tokens| NewTokens { account: account.clone(), tokens, replaces_wider: false });
                 let Some(new) = new else { return Ok((row.user.clone(), Vec::new())) };

@@ -5,12 +5,12 @@ use deserr::Deserr;
 use errors::ErrorCode;
 use utoipa::ToSchema;
 
-/// The table actions of both callback operations.
+/// The table actions of the callback operations (GET and POST).
 pub(crate) const TABLE: &[TableAction] = &[BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem];
 
-/// The errors of both callback operations. The flow is unknown or has expired, or there is no
-/// trusted URL to which the user can be sent. The redirect URL is checked right after the age of
-/// the flow. If there is a later error, the user is sent to this URL with the error.
+/// The errors of the callback operations (GET and POST): the flow is unknown or has expired, or
+/// there is no trusted URL to which the user can be sent. The redirect URL is checked right after
+/// the age of the flow. Any later error sends the user to the redirect URL with the error.
 pub(crate) const ERRORS: &[ErrorCode] =
     &[ErrorCode::OauthStateNotFound, ErrorCode::OuterOauthTimeout, ErrorCode::RedirectUrlNotWhitelisted];
 

@@ -1,5 +1,5 @@
-//! The OAuth client that is used for calling a provider. It is the project's client. If the project
-//! has no client, it is the deployment's client.
+//! The OAuth client for calls to a provider: the project's client or, if the project has none, the
+//! deployment's client.
 
 use errors::{Error, KnownError};
 use flows::App;
@@ -13,8 +13,8 @@ pub(crate) fn client_id<'a>(app: &'a App, provider: &'a OAuthProvider) -> Result
 }
 
 /// A provider, to be called within the remaining time of `outgoing`. Fails if the project's client
-/// secret was sealed with another deployment secret. Also fails if the project uses the
-/// deployment's client and the id or the secret of this client is not set.
+/// secret was sealed with another deployment secret, or if the project uses the deployment's client
+/// and its id or secret is not set.
 pub(crate) fn peer<'a>(outgoing: Outgoing<'a>, app: &'a App, project: &Project, provider: &'a OAuthProvider) -> Result<Peer<'a>, Error> {
     let client = match &provider.client_secret {
         Some(secret) => {

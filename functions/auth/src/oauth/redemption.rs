@@ -5,12 +5,11 @@
 //! A code is bound to its project, its redirect URI, its PKCE challenge and the credential epoch of
 //! its user. If the flow links an account to a signed-in user, or upgrades an anonymous user, the
 //! code is also bound to the session in which the flow began. A code is valid for five minutes and
-//! works once. A second use means that the code was stolen. The session that the code started or
-//! took to another domain then ends (RFC 6749 §4.1.2, RFC 9700 §2.1.1). If the flow changes an
-//! existing user, the change is made when the code is redeemed. A provider account whose user was
-//! found by the account's email address is an exception. If a second factor is required, this
-//! account is linked only after the second factor. The provider's tokens are stored together with
-//! the change.
+//! works once. A second use means that the code was stolen, so it ends the session that the code
+//! started or took to another domain (RFC 6749 §4.1.2, RFC 9700 §2.1.1). If the flow changes an
+//! existing user, the change is made when the code is redeemed. If the user was found by the
+//! provider account's email address and a second factor is required, the account is linked only
+//! after the second factor. The provider's tokens are stored together with the change.
 
 use errors::{Error, KnownError};
 use flows::App;
@@ -68,7 +67,7 @@ enum RedemptionRefusal {
     Redeemed,
     /// The user or the stored provider tokens changed concurrently.
     Changed,
-    /// Refused with this error.
+    /// Any other reason, with the error to return.
     For(KnownError),
 }
 
@@ -97,14 +96,14 @@ pub(crate) struct Redemption {
     pub(crate) code: SecretString,
     pub(crate) redirect_uri: RedirectUrl,
     pub(crate) verifier: SecretString,
-    /// The remembered device of the code's user, if the request names such a device. No second
-    /// factor is then required. The device is read together with the code.
+    /// The remembered device of the code's user, if the request names one; a second factor is then
+    /// unnecessary. The device is read together with the code.
     pub(crate) device: Option<Device>,
 }
 
 impl Redemption {
-    /// Redeems a code for tokens. They are the tokens of a new session, or of the session that the
-    /// code takes to another domain.
+    /// Redeems a code for the tokens of a new session, or of the session that the code takes to
+    /// another domain.
     pub(crate) async fn redeem(self, scope: Scope<'_>, stored: Option<AuthorizationCode>, user: Option<UserRow>) -> Result<Tokens, Error> {
         let Scope { app, project, .. } = scope;
         if let Some(stored) = stored.as_ref().filter(|stored| stored.handed_over.is_some()) {
@@ -219,9 +218,8 @@ impl Redemption {
         Ok((after, failed(outcome)?.map_or(Ok(next), Err)))
     }
 
-    /// The limits of the session in which a user began to link an account. Without these limits, a
-    /// short session or an impersonation could become an ordinary session. `None` for sign-ins and
-    /// sign-ups, which have no such limits.
+    /// The limits of the session in which a user began to link an account, so that a short session
+    /// or an impersonation cannot become an ordinary session. `None` for sign-ins and sign-ups.
     async fn limits(&self, app: &App, project: &Project, stored: &AuthorizationCode) -> Result<Option<SessionLimits>, Error> {
         let signs_up = stored.pending.as_ref().is_some_and(|pending| matches!(pending.change, PendingChange::Upgrade { .. }));
         let Some(begun) = stored.begun_in.filter(|_| !signs_up) else { return Ok(None) };
@@ -229,7 +227,7 @@ impl Redemption {
         Ok(Some(session.ok_or(KnownError::InvalidAuthorizationCode)?.limits()))
     }
 
-    /// Whether the caller knows the PKCE verifier. If so, the caller began the flow.
+    /// Whether the caller has the PKCE verifier, which proves that the caller began the flow.
     fn verifies(&self, stored: &AuthorizationCode) -> bool {
         let shown = challenge(self.verifier.expose_secret());
         shown.as_bytes().ct_eq(stored.code_challenge.as_bytes()).into()
@@ -241,8 +239,8 @@ impl Redemption {
             return Err(KnownError::InvalidAuthorizationCode.into());
         }
         if self.redirect_uri.as_received() != stored.redirect_uri.as_received() {
-            // Only the app that began the flow knows the verifier, so a different redirect URI
-            // means that the code was intercepted or sent to the wrong place.
+            // Only the app that began the flow has the verifier, so a different redirect URI means
+            // that the code was intercepted or sent to the wrong place.
             app.store.end_code(&project.id, &self.code).await?;
             return Err(KnownError::InvalidAuthorizationCode.into());
         }

@@ -22,7 +22,7 @@ pub(crate) struct TokenSealer<'a> {
 
 impl TokenSealer<'_> {
     /// The provider's new tokens. `refresh` is the refresh token to store. `scope` applies if the
-    /// provider's response names no scope.
+    /// provider's response does not name a scope.
     pub(crate) fn seal(&self, new: &Tokens, refresh: Option<&SecretString>, scope: String) -> Result<ProviderTokens, Error> {
         let Self { app, project, provider, account } = self;
         let registration = provider.registration();
@@ -48,8 +48,8 @@ impl TokenSealer<'_> {
         Ok(self.app.sealer.open(&owner, sealed)?)
     }
 
-    /// The stored tokens, sealed in the same way as by [`Self::seal`]. `None` if the tokens were
-    /// issued to another registration. Tokens that were stored by earlier versions name no
+    /// The stored tokens, sealed in the form that [`Self::seal`] writes. `None` if the tokens were
+    /// issued to another registration. Tokens that were stored by earlier versions do not name a
     /// registration.
     pub(crate) fn current(&self, stored: ProviderTokens) -> Result<Option<ProviderTokens>, Error> {
         let Self { app, project, provider, account } = self;

@@ -16,8 +16,8 @@ pub struct Tokens {
     access_token: String,
     #[schema(example = "Bearer")]
     token_type: &'static str,
-    /// In seconds. For users, the value is fixed for compatibility. The token contains its expiry
-    /// time.
+    /// In seconds. For users, the value is a constant, for compatibility; the token itself contains
+    /// the actual expiry time.
     expires_in: u64,
     /// `legacy` for a user. For a server key, the permissions of the key, separated by spaces, or
     /// `server` if the key is unlimited.
@@ -35,7 +35,8 @@ pub struct Tokens {
     after_callback_redirect_url: Option<String>,
 }
 
-/// The value is a fixed number of seconds, for compatibility. The token contains its expiry time.
+/// The `expires_in` of tokens for users, in seconds, which is a constant for compatibility. The
+/// token itself contains the actual expiry time.
 const EXPIRES_IN: u64 = 3599;
 
 impl Tokens {

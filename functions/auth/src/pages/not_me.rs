@@ -9,12 +9,12 @@ use model::code::Code;
 use model::notice::NotMe;
 use store::link::Link;
 
-/// The way in which the recipient can sign in to the account again.
+/// How the recipient can sign in to the account again.
 pub(crate) enum WayBack {
     /// The recipient has received an email with a link for setting a new password.
     Emailed,
-    /// The recipient signs in as usual. No link can be sent, because the project has no passwords
-    /// or no page for setting them.
+    /// The recipient signs in as usual. No link can be sent, because the project does not use
+    /// passwords or has no page for setting them.
     AsUsual,
     /// The recipient cannot use this email address, because it is not used for signing in or now
     /// belongs to another user.

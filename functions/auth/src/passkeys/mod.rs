@@ -1,5 +1,5 @@
-//! Modules that the passkey operations share. They start a ceremony, check its response, and change
-//! a user's passkeys.
+//! Code shared by the passkey operations, which start a ceremony, check its response, and change a
+//! user's passkeys.
 
 pub(crate) mod change;
 pub(crate) mod proof;

@@ -43,8 +43,8 @@ pub(crate) struct PasskeyProof<'a> {
     pub(crate) access: &'a Access<Client>,
     pub(crate) code: &'a Code,
     pub(crate) response: &'a Value,
-    /// The attempt code of the sign-in, if the passkey is its second factor. The challenge must be
-    /// for this sign-in.
+    /// The attempt code of the sign-in whose second factor the passkey is, if any. The challenge
+    /// must have been issued for this code.
     pub(crate) attempt: Option<&'a Code>,
     /// The event that records a wrong response.
     pub(crate) failed: Event,
@@ -68,8 +68,8 @@ impl PasskeyProof<'_> {
         let (access, project) = (self.access, &self.access.project);
         let now = access.app.clock.now();
         let table = access.table(attempt);
-        // The user is read before the challenge. If the user item already contains this use of the
-        // passkey, the challenge has been redeemed, because the challenge is read later.
+        // The user must be read before the challenge. If the user item already contains this use of
+        // the passkey, the later read then finds that the challenge has been redeemed.
         let row = match claimed_user(self.response, owner) {
             Some(id) => table.user(&project.id, id).await?,
             None => None,
@@ -108,12 +108,12 @@ impl PasskeyProof<'_> {
 
     /// Records that the authenticator may have been copied, and notifies the owner once. The owner
     /// is not notified if the project has disabled notices about passkeys. `user` is the user of
-    /// `row` after the suspicion was recorded.
+    /// `row` with the suspicion recorded.
     async fn suspect(&self, row: &UserRow, user: User) -> Error {
         let refused = || KnownError::PasskeyAuthenticationFailed { message: Refusal::Cloned.to_string() }.into();
         let told = async {
             // The signature count also fails to increase if another request has just used this
-            // response. In this case, the challenge has been redeemed, and reading it fails.
+            // response. The challenge has then been redeemed, so reading it fails.
             self.challenge(&self.access.app.store).await?;
             if user == row.user {
                 let store = &self.access.app.store;

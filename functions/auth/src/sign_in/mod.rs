@@ -1,5 +1,4 @@
-//! Steps that several ways of signing in share, or that several changes to a user's ways of signing
-//! in share.
+//! Steps shared by several ways to sign in, or by several changes to how a user signs in.
 
 pub(crate) mod authenticators;
 pub(crate) mod new_account;

@@ -11,8 +11,8 @@ use store::user::account::sign_up_claims;
 use store::user::by_word::words;
 use store::user::{self, EmailClaim};
 
-/// The user who signs up. This is a new user without a version, or the signed-in anonymous user
-/// with the version of the user's item. An impersonated anonymous user does not sign up.
+/// The user who signs up: a new user without a version, or the signed-in anonymous user with the
+/// version of the user's item. An impersonated anonymous user does not sign up.
 pub(crate) fn new_user<L>(access: &Access<L>, now: Timestamp) -> (User, Option<u64>) {
     match access.user.as_ref().filter(|user| user.is_upgraded_by_sign_up()) {
         Some(current) => {

@@ -16,9 +16,9 @@ use store::Write;
 /// The maximum number of sessions whose places are compared, newest first.
 const SESSIONS: usize = 50;
 
-/// Like [`write`], but writes no emails if the sign-in gives the account a new owner, because the
-/// earlier sessions belong to the previous owner. `before` is the user before the sign-in. `None`
-/// for a new user.
+/// Like [`write`], but does not email anyone if the sign-in gives the account a new owner, because
+/// the earlier sessions belong to the previous owner. `before` is the user before the sign-in.
+/// `None` for a new user.
 pub(crate) async fn unless_new_owner(
     app: &App,
     project: &Project,
@@ -29,8 +29,7 @@ pub(crate) async fn unless_new_owner(
     if ends_sessions { Ok(Vec::new()) } else { write(app, project, user, place).await }
 }
 
-/// The writes of the emails about this sign-in of `user` from `place`. There are no writes if no
-/// email is due.
+/// The writes of the emails about this sign-in of `user` from `place`. Empty if no email is due.
 pub(crate) async fn write(app: &App, project: &Project, user: &User, place: &Place) -> Result<Vec<Write>, store::Error> {
     if !user.channels.iter().any(|channel| channel.is_verified) || !project.config.new_sign_in_mails {
         return Ok(Vec::new());

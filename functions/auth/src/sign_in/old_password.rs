@@ -9,10 +9,10 @@ use model::trail::Event;
 use model::user::User;
 use store::user::password::Guess;
 
-/// Checks the password, and counts it as wrong unless the returned attempt permits the change.
+/// Checks the password. The attempt stays counted as wrong unless the caller permits it.
 ///
-/// These guesses are counted separately from guesses at sign-in. Guesses here come from someone who
-/// stole a session, while guesses at sign-in come from strangers.
+/// Guesses at the old password come from someone who stole a session, so they are counted
+/// separately from the guesses of strangers at sign-in.
 pub(crate) async fn prove<'a>(
     failures: &'a Failures<'_>,
     access: &Access<Client>,

@@ -1,6 +1,6 @@
 //! Remembered devices in sign-ins. The token is in the header `X-Service-Device-Token` or one of
-//! the header's synonyms. The header works for every way to sign in. It also works with published
-//! SDKs, which can send additional headers.
+//! the header's synonyms. The header works for every way to sign in, and with published SDKs, which
+//! can send additional headers.
 
 use flows::App;
 use model::project::Project;
@@ -12,7 +12,7 @@ use store::{Items, Key, keys};
 use wire::id::{ProjectId, UserId};
 
 /// The key of the device that a request names, which is read together with the user. `None` if the
-/// request names no device.
+/// request does not name a device.
 pub(crate) fn key(project: &ProjectId, user: UserId, token: Option<&DeviceToken>) -> Option<Key> {
     token.map(|token| device_key(project, user, token.id))
 }
@@ -40,8 +40,8 @@ pub(crate) async fn read(app: &App, project: &Project, user: &User, token: Optio
     device(app, project, user, (&items, Some(token)))
 }
 
-/// Reads a user, and the device that the request names, in one round trip. The device is returned
-/// as by [`device`].
+/// Reads a user, and the device that the request names, in one round trip. Returns the same device
+/// as [`device`].
 pub(crate) async fn user_and_device(
     app: &App,
     project: &Project,

@@ -1,9 +1,9 @@
 //! Finds out which of a user's teams require a second factor. Memberships are separate items that
 //! are not read when a request is authenticated. The teams that require a second factor are
-//! therefore recorded in the user's item. This happens when the user joins such a team and, in this
-//! module, when the user signs in or refreshes a token. Users with an authenticator app are
-//! included, because the app may be removed. Recording the teams costs a read only in projects with
-//! such teams, and a write only if the user's teams have changed.
+//! therefore recorded in the user's item when the user joins such a team. This module also records
+//! them when the user signs in or refreshes a token. Users with an authenticator app are included,
+//! because the app may be removed. Recording the teams costs a read only in projects with such
+//! teams, and a write only if the user's teams have changed.
 
 use std::collections::BTreeSet;
 
@@ -28,8 +28,8 @@ async fn read(app: &App, project: &Project, user: UserId) -> Result<Option<BTree
 /// they have changed since `row` was read.
 ///
 /// A team that the user joins in the meantime has already been recorded. The user's item is
-/// therefore read before the memberships, and teams are removed from the item only if it has not
-/// changed since. If the item has changed, the next refresh removes these teams from it. Missing
+/// therefore read before the memberships, and teams are removed from the item only if the item has
+/// not changed since then. If the item has changed, the next refresh removes the teams. Missing
 /// teams are always added, even if the user changes concurrently.
 pub(crate) async fn note(app: &App, project: &Project, row: &mut UserRow) -> Result<(), Error> {
     let (id, user) = (&project.id, &mut row.user);

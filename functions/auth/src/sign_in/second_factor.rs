@@ -24,8 +24,7 @@ pub(crate) fn required(
     asked(app, project, user, || MfaAttempt::new(user, is_new_user, vec![amr], app.clock.now()))
 }
 
-/// The fields that a sign-in with a provider account adds to the sign-in attempt. They are
-/// described at [`MfaAttempt`].
+/// The fields that a sign-in with a provider account adds to the sign-in attempt ([`MfaAttempt`]).
 pub(crate) struct ProviderDetails {
     pub(crate) of_code: Option<CodeSession>,
     pub(crate) to_attach: Option<Attach>,

@@ -1,8 +1,8 @@
-//! Codes of the second factor, which come from the authenticator app or from the set of recovery
-//! codes. They are used at sign-in and as a new proof.
+//! Second-factor codes from the authenticator app or the set of recovery codes, used at sign-in and
+//! for reauthentication.
 //!
-//! The field for the app's code accepts both kinds, so that recovery codes also work on pages that
-//! have no field for them. Wrong codes of both kinds count towards one limit.
+//! The field for the app's code also accepts recovery codes, so that they work on pages without a
+//! field for them. Wrong app codes and wrong recovery codes count towards the same limit.
 
 use api::product::{Access, Client};
 use crypto::password::recovery::{HashedCode, RecoveryCode};
@@ -43,7 +43,7 @@ enum TypedCode {
     Neither,
 }
 
-/// A correct code that is not redeemed yet.
+/// A correct code that has not been redeemed yet.
 pub(crate) enum CorrectCode<'a> {
     /// The app that shows this code, and the code's time step.
     App(&'a Authenticator, u64),
@@ -84,8 +84,8 @@ impl SecondFactorCode {
         }
     }
 
-    /// Checks the code, and counts it as wrong unless the returned attempt permits something. A
-    /// wrong code is recorded as `failed`, unless the user has no second factor.
+    /// Checks the code. The attempt stays counted as wrong unless the caller permits it. A wrong
+    /// code is recorded as `failed`, unless the user has no second factor.
     pub(crate) async fn check<'a>(
         &self,
         access: &Access<Client>,

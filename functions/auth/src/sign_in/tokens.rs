@@ -1,6 +1,6 @@
 //! Starts and refreshes sessions. The plaintext of a new refresh token appears only in the
-//! response. The table contains its digest. The module `session_create` describes sessions that
-//! servers create.
+//! response. The table contains only the token's digest. The module `session_create` describes
+//! sessions that servers create.
 
 use errors::{Error, KnownError};
 use flows::{App, activity, limits, signing_keys};
@@ -36,7 +36,7 @@ pub(crate) struct NewSession {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = SignedIn)]
 pub struct SignInTokens {
-    /// A JWT that is signed with ES256. If the project has chosen RS256, it is signed with RS256.
+    /// A JWT that is signed with ES256 or, if the project has chosen it, with RS256.
     access_token: String,
     /// The refresh token, at most 128 characters.
     refresh_token: String,
@@ -73,20 +73,21 @@ impl NewSession {
         self.within(code.limits.as_ref())
     }
 
-    /// The response of the token endpoint to a device. The response must be created after the
-    /// session is written.
+    /// The response of the token endpoint to a device. Only call this after the session has been
+    /// written.
     pub(crate) async fn tokens(self, app: &App, project: &Project, user: &User) -> Result<Tokens, Error> {
         Ok(Tokens::from_device(access_token(app, project, user, &self.session).await?, self.into_refresh_token()))
     }
 
-    /// The refresh token alone. The response must be returned after the session is written.
+    /// The refresh token without an access token. Only return the token to the caller after the
+    /// session has been written.
     pub(crate) fn into_refresh_token(self) -> String {
         self.refresh_token.expose_secret().to_owned()
     }
 
-    /// Starts the session on a remembered device, if there is one. Such a session has two factors.
-    /// For changes that require a recent proof, the time of the session's proof is the time when
-    /// the device was remembered.
+    /// Starts the session on a remembered device, if there is one. A session on a remembered device
+    /// counts as proved with two factors. For changes that require a recent proof, the time of the
+    /// session's proof is the time when the device was remembered.
     pub(crate) fn on(mut self, device: Option<Device>) -> Self {
         if let Some(device) = &device {
             self.session.authenticated_at = Some(device.created_at);
@@ -108,14 +109,14 @@ impl NewSession {
         self.session.id
     }
 
-    /// The response of the token endpoint to a code. The response must be created after the session
-    /// is written.
+    /// The response of the token endpoint to a code. Only call this after the session has been
+    /// written.
     pub(crate) async fn tokens_of_code(self, app: &App, project: &Project, user: &User, code: AuthorizationCode) -> Result<Tokens, Error> {
         let access_token = access_token(app, project, user, &self.session).await?;
         Ok(Tokens::from_code(access_token, self.into_refresh_token(), code))
     }
 
-    /// The response to the sign-in. The response must be created after the session is written.
+    /// The response to the sign-in. Only call this after the session has been written.
     pub(crate) async fn signed_in(self, app: &App, project: &Project, user: &User) -> Result<SignInTokens, Error> {
         let access_token = access_token(app, project, user, &self.session).await?;
         Ok(SignInTokens { access_token, refresh_token: self.into_refresh_token(), user_id: user.id })
@@ -126,11 +127,10 @@ pub(crate) async fn access_token(app: &App, project: &Project, user: &User, sess
     signing_keys::sign(app, project, &Subject::of(user, &project.id, &project.config, session)).await
 }
 
-/// Exchanges a refresh token for an access token, and records the use of the session. If the
-/// session is live, this also records that the user is active. Only a live session counts as
-/// activity of the user, so the exchange takes two round trips. The exchange takes more round trips
-/// for the first refresh of a day, for a refresh from a new place, and in a project with teams that
-/// require a second factor.
+/// Exchanges a refresh token for an access token, and records the use of the session. The exchange
+/// takes two round trips, because it also records that the user is active, but only if the session
+/// is live. The exchange takes more round trips for the first refresh of a day, for a refresh from
+/// a new place, and in a project with teams that require a second factor.
 pub(crate) async fn refresh(app: &App, project: &Project, token: &SecretString, claim: TokenClaim, place: &Place) -> Result<String, Error> {
     let now = app.clock.now();
     let settings = &project.config.sessions;

@@ -2,10 +2,9 @@
 //! §3.2.2).
 //!
 //! By default, the limit per email address ([`Failures`]) allows ten attempts every ten minutes,
-//! indefinitely. After a hundred consecutive failures, the account accepts no passwords. This ends
-//! when the password is replaced or the owner signs in in another way. The owner gets an email.
-//! Only the owner learns of this, because the responses to correct and wrong passwords are the same
-//! and take the same work.
+//! indefinitely. After a hundred consecutive failures, the account does not accept passwords until
+//! the password is replaced or the owner signs in another way. Only the owner learns of this, by
+//! email, because the responses to correct and wrong passwords are the same and take the same work.
 
 use api::product::{Access, Client};
 use errors::Error;

@@ -12,7 +12,7 @@ use site::agent::REVISIONS as SUPPORTED;
 const STATELESS: &str = SUPPORTED[0];
 /// The newest revision with sessions, offered to earlier clients that request an unknown revision.
 pub(super) const SESSIONS: &str = SUPPORTED[1];
-/// The revision that is assumed for clients that do not name a revision.
+/// The assumed revision of clients that do not name one.
 const UNNAMED: &str = "2025-03-26";
 
 /// A header is missing, or differs from the body.

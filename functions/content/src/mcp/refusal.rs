@@ -4,7 +4,7 @@ use api::content::Problem;
 
 /// The reason why a call returns no data.
 pub(super) enum Refusal {
-    /// The call does not fit the method or the tool.
+    /// The parameters of the call do not match the method or the tool.
     Misused(String),
     /// There is no resource at the URI.
     NoResource(String),

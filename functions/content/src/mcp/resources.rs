@@ -1,8 +1,8 @@
 //! The resources, which are the index of the site, its summary for models, and each post. Each
 //! resource is also a document of the site, and has the URL of that document. Replies of this
 //! operation are not cached, so the index and the summary end after [`SHOWN`] posts. After the last
-//! post, they state how many posts are left and where to find these posts. At their own URLs, the
-//! two documents are cached, so they can be 50 times as long.
+//! post, they state how many posts are left and where to find them. At their own URLs, the index
+//! and the summary are cached, so they can be 50 times as long.
 
 use api::content::Problem;
 use flows::App;

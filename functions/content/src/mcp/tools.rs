@@ -110,7 +110,8 @@ pub(super) async fn call(app: &App, name: &str, arguments: &Map<String, Value>) 
             let skip = offset(arguments)?;
             let shown = window(app, Window { skip, max: POSTS }).await?;
             let posts = shown.content.blog_posts;
-            // After the last post, the total would include posts that are not public yet.
+            // If all public posts are skipped, the total would include posts that are not public
+            // yet.
             let is_known = skip == 0 || !posts.is_empty();
             return Ok(if is_known { json!({ "data": posts, "total": shown.total }) } else { json!({ "data": posts }) });
         }

@@ -48,8 +48,8 @@ pub struct CustomerPath {
     customer_id: String,
 }
 
-/// Rejects clients unless their user is the customer. If the customer is a team, also admits
-/// clients whose user is an administrator of the team. Custom customers require server access.
+/// Rejects clients unless their user is the customer or, if the customer is a team, an
+/// administrator of the team. Custom customers require server access.
 pub(crate) async fn check(access: &Access<Client>, path: &CustomerPath, route: &Route) -> Result<(), Error> {
     let own = limited_to(access)?;
     match path.customer_type {

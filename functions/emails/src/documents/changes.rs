@@ -1,4 +1,4 @@
-//! Code that the operations on email templates, themes and drafts share.
+//! Code shared by the operations on email templates, themes and drafts.
 
 use std::collections::HashSet;
 
@@ -41,7 +41,7 @@ pub struct DocumentView {
     subject_source: String,
     /// The body, as a MiniJinja template of HTML or MJML.
     html_source: String,
-    /// The text of `html_source` again, for published SDKs.
+    /// The same text as in `html_source`, for published SDKs.
     tsx_source: String,
     /// The text part, as a MiniJinja template. `null` if the text is derived from the HTML.
     text_source: Option<String>,
@@ -122,8 +122,8 @@ pub struct DocumentsQuery {
     cursor: Option<String>,
 }
 
-/// A page of the project's documents of one kind, sorted by name. It includes the defaults that the
-/// project has not replaced.
+/// A page of the project's documents of one kind and the defaults that the project has not
+/// replaced, sorted by name.
 pub(crate) async fn list<T: Serialize + Send>(
     access: &Access<Admin>,
     (kind, route): (DocumentKind, &Route),
@@ -145,8 +145,8 @@ pub(crate) async fn list<T: Serialize + Send>(
     Ok((items, Pagination { next_cursor: cursors.next(last.as_ref())? }))
 }
 
-/// The document in effect, with its version. It is the project's document or, if the project has
-/// none, the default.
+/// The document in effect, with its version: the project's document or, if the project has none,
+/// the default.
 pub(crate) async fn read(access: &Access<Admin>, kind: DocumentKind, id: DocumentId) -> Result<DocumentRow, Error> {
     row(&access.prefetched, access, kind, id).await
 }

@@ -6,8 +6,9 @@ use model::document::{DocumentKind, MailDocument, builtin};
 use store::document::{DocumentRow, document_key};
 use wire::id::{DocumentId, ProjectId};
 
-/// The project's documents. If the project has no document with an id, the entry is the default
-/// with this id. An entry is `None` if there is also no default, or if no document was requested.
+/// The project's documents with the given ids. If the project has no document with an id, the entry
+/// is the default document with that id. An entry is `None` if there is no default either, or if no
+/// document was requested.
 pub(crate) async fn documents<const N: usize>(
     app: &App,
     project: &ProjectId,

@@ -18,16 +18,16 @@ use crate::documents::found::documents;
 pub(crate) struct Values {
     pub(crate) category: Category,
     pub(crate) variables: Map<String, Value>,
-    /// Whether variables without a value are filled with placeholders. Otherwise the rendering
-    /// fails.
+    /// Whether variables without a value are filled with placeholders instead of making the
+    /// rendering fail.
     pub(crate) has_placeholders: bool,
 }
 
 /// The reason why the theme of an email does not exist.
 pub(crate) enum ThemeRefusal {
-    /// The request names the theme.
+    /// The request names a theme that does not exist.
     Named,
-    /// The template names the theme, but the theme was deleted.
+    /// The template names a theme that was deleted.
     OfTemplate,
 }
 
@@ -41,10 +41,10 @@ pub(crate) async fn rendered(
     rendering.map_err(|error| KnownError::EmailRenderingError { error }.into())
 }
 
-/// The source of the theme. The theme is the theme that the request names. Otherwise, it is the
-/// theme in the template or, if the template names no theme, the project's theme. `None` for no
-/// theme. The preview uses the default theme, as sent emails do, if the project's theme was
-/// deleted. The same applies to the theme in the template of a built-in email.
+/// The source of the theme that the request names or otherwise of the template's theme or, if the
+/// template does not name one, of the project's theme. `None` for no theme. If the project's theme,
+/// or the theme of a built-in email's template, was deleted, the preview uses the default theme, as
+/// sent emails do.
 pub(crate) async fn theme(
     access: &Access<Admin>,
     named: Option<Theme>,

@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 use wire::id::{EmailId, ProjectId};
 
 /// Shows an entry with the bodies of the email. The bodies are stored separately until a day after
-/// the email was sent, was skipped or failed finally.
+/// the email was sent, was skipped or failed for good.
 pub(crate) async fn view(
     app: &App,
     project: &ProjectId,

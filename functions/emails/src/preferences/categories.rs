@@ -1,4 +1,4 @@
-//! The response type that the operations on notification preferences share.
+//! The response type of the operations on notification preferences.
 
 use model::email::category::Category;
 use model::user::User;

@@ -16,7 +16,7 @@ use wire::problem::Problems;
 use crate::documents::found::documents;
 use crate::sending::request::SendEmail;
 
-/// The content of an email. It is the same for all recipients.
+/// The content of an email, which is the same for all recipients.
 pub(crate) struct Content {
     pub(crate) source: Source,
     pub(crate) variables: Map<String, Value>,

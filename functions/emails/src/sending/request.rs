@@ -27,13 +27,14 @@ pub struct SendEmail {
     pub(crate) draft_id: Option<DocumentId>,
     /// Values for the `variables` in the sources.
     pub(crate) variables: Option<Variables>,
-    /// `Transactional` or `Marketing`. The default is the category of the template or draft. If
-    /// there is no such category, the default is `Transactional`.
+    /// `Transactional` or `Marketing`. The default is the category of the template or draft, or
+    /// `Transactional` if there is none.
     pub(crate) notification_category_name: Option<Category>,
     /// `false` for no theme. If the field is omitted or `null`, the theme of the template or draft
-    /// applies. If there is no such theme, the project's theme applies.
+    /// applies or, if there is none, the project's theme.
     pub(crate) theme_id: Option<Theme>,
     pub(crate) is_high_priority: Option<bool>,
-    /// Milliseconds since the epoch. If the field is omitted or 0, the email is sent immediately.
+    /// When to send the email, in milliseconds since the epoch. If the field is omitted or 0, the
+    /// email is sent immediately.
     pub(crate) scheduled_at_millis: Option<AtMillis>,
 }

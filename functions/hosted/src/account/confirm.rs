@@ -1,7 +1,7 @@
 //! Pages for changes that require the visitor to confirm their identity again, or to prove that
 //! they are not a robot. During the proof, hidden fields keep the fields of the form that makes the
-//! change. Passwords are not kept, because they must never be part of a document. The visitor types
-//! passwords again.
+//! change. Passwords must never be part of a document, so they are not kept, and the visitor types
+//! them again.
 
 use auth_functions::session_reauthenticate;
 use http::StatusCode;
@@ -18,8 +18,8 @@ use crate::visit::fields::Fields;
 
 /// The prefix in the names of the hidden fields.
 const PREFIX: &str = "then.";
-/// The fields that are not kept. These fields include the response of a passkey, because its
-/// challenge may already be used.
+/// The fields that are not kept in hidden fields. The response of a passkey is among them, because
+/// its challenge may already have been used.
 const NOT_KEPT: [&str; 7] =
     ["form_token", "old_password", "new_password", "passkey", "passkey_code", "bot_challenge_token", "bot_challenge_phase"];
 
@@ -65,8 +65,8 @@ pub(super) fn challenge(visit: &Visit, refused: &Reply) -> Answer {
     visit.document("confirm", values).status(refused.status).answer()
 }
 
-/// Takes the proof. Returns the pending action, and restores its form. If no action is pending, or
-/// if its secrets have to be typed again, returns a page that explains this.
+/// Checks the proof, restores the form of the pending action and returns the action. If no action
+/// is pending, or if its secrets have to be typed again, returns a page that says so.
 pub(super) async fn submit(visit: &mut Visit) -> Result<Action, Answer> {
     let action = Action::of(&visit.form);
     if action.verb == "ask" {

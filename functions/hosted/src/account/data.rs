@@ -25,8 +25,8 @@ use crate::visit::Visit;
 use crate::visit::call::{Call, Reply};
 use crate::visit::fields::Fields;
 
-/// The maximum number of pages that are read of a list. The limit keeps the file within the
-/// response size of a function.
+/// The maximum number of pages to read from a list. The limit keeps the file within the response
+/// size of a function.
 const MAX_PAGES: usize = 20;
 
 /// Teams have metadata, so only some teams are read. A request must not read more than 2 MB or

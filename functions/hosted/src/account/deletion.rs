@@ -9,8 +9,7 @@ use crate::pages::notice::Notice;
 use crate::visit::Visit;
 use crate::visit::call::Call;
 
-/// The text that the visitor has to type. It is the primary email address or, without a primary
-/// email address, a word.
+/// The text that the visitor has to type: the primary email address or, if there is none, a word.
 fn wanted(visit: &Visit) -> String {
     let address = visit.visitor.as_ref().and_then(|visitor| visitor.user.primary()).map(|channel| channel.value.to_string());
     address.unwrap_or_else(|| visit.text("account.deletion.word"))

@@ -40,8 +40,8 @@ pub(super) async fn submit(visit: &mut Visit, action: &Action) -> Outcome {
 }
 
 /// Adds an address and sends the email. If sending is refused, for example until a challenge is
-/// solved, the address has already been added. The form is therefore changed to a form that only
-/// sends the email.
+/// solved, the address has already been added. The page therefore shows a form that only sends the
+/// email.
 async fn add(visit: &mut Visit) -> Outcome {
     let email = visit.form.text("email").trim().to_owned();
     let body = json!({ "user_id": "me", "value": email, "type": "email", "used_for_auth": false });

@@ -1,4 +1,4 @@
-//! Grants, which are the OAuth clients to which the user has given access.
+//! The OAuth clients to which the user has given access (grants).
 
 use minijinja::{Value, context};
 use openid_functions::{grant_delete, grant_list};

@@ -1,4 +1,4 @@
-//! Lists of which the page shows only the first rows.
+//! Shows only the first rows of long lists.
 
 use minijinja::{Value, context};
 use serde_json::Value as Json;
@@ -25,7 +25,7 @@ pub(super) fn text<'a>(item: &'a Json, name: &str) -> &'a str {
     item[name].as_str().unwrap_or_default()
 }
 
-/// The place of an event, as the city and the country. If these are unknown, the IP address.
+/// The place of an event: the city and the country or, if they are unknown, the IP address.
 pub(super) fn place(place: &Json) -> String {
     let parts: Vec<&str> = ["cityName", "countryCode"].iter().filter_map(|name| place[name].as_str()).collect();
     if parts.is_empty() { text(place, "ip").to_owned() } else { parts.join(", ") }

@@ -2,7 +2,7 @@
 //!
 //! The page is one document with a section for each subject, and a form or button for each change.
 //! The value of a button names the section, the action and the item (`sessions.end:…`). Most
-//! buttons can therefore share one form. The user on the page was read at the start of the visit.
+//! buttons can therefore share one form. The user's own data was read at the start of the visit.
 //! Lists of other items are read through the operations, which also make all changes.
 //!
 //! After a change, the browser loads the page again, so reloading the page does not repeat the

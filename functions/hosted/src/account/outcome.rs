@@ -21,13 +21,13 @@ impl Action {
     }
 }
 
-/// How a form ends.
+/// The outcome of submitting a form.
 pub(super) enum Outcome {
     /// The form requests no change.
     Nothing,
     /// The change was made. The value names the text in `account.done` that is shown.
     Done(&'static str),
-    /// An operation refused.
+    /// An operation refused the change.
     Refusal(Reply),
     /// The visitor has to correct an input that no operation checks.
     Mistake(String),

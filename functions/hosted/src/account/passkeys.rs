@@ -1,4 +1,4 @@
-//! Passkeys. The script of the pages registers passkeys. It requests the options, and sends the
+//! Passkeys. To register a passkey, the script of the pages requests the options, and sends the
 //! authenticator's response in a form.
 
 use auth_functions::{passkey_delete, passkey_initiate_registration, passkey_register, passkey_update};

@@ -14,7 +14,7 @@ pub(super) async fn shown(visit: &Visit) -> Value {
     let reply = visit.call(session_list::ROUTE, session_list::handle, call).await;
     let all = items(&reply);
     let is_current = |session: &&serde_json::Value| session["is_current_session"] == true;
-    // The current session is the first, so that it is always among the rows that are shown.
+    // The current session comes first, so that it is always among the rows that are shown.
     let sorted = all.iter().filter(is_current).chain(all.iter().filter(|session| !is_current(session)));
     let shown = list(sorted, |session| {
         context! {

@@ -1,9 +1,9 @@
 //! `authorize`: signs the visitor in to a client of the project (OpenID Connect Core §3.1.2). The
-//! authorization endpoint checks the client's request and sends the browser to this page. From then
-//! on, the query contains only the name of the request.
+//! authorization endpoint checks the client's request and sends the browser to this page. On this
+//! page, the query names the stored request instead of repeating its parameters.
 //!
-//! The operation decides which step comes next. The page shows the client and the site to which the
-//! visitor will return, because anyone may have sent the link.
+//! The operation `authorization_complete` decides which step comes next. The page shows the client
+//! and the site to which the visitor will return, because anyone may have sent the link.
 
 use minijinja::{Value, context};
 use openid_functions::{authorization_begin, authorization_complete};
@@ -17,7 +17,7 @@ use crate::visit::authorization::AUTHORIZE;
 use crate::visit::call::{Call, Reply};
 use crate::visit::fields::Fields;
 
-/// The query parameter that contains the name of the request.
+/// The query parameter that names the stored request.
 const REQUEST: &str = "request";
 /// The query parameter that is set if a form led to this page.
 const ONWARD: &str = "onward";
@@ -102,8 +102,9 @@ fn to_page(visit: &Visit, page: &str, reply: &Reply, is_another: bool) -> String
     visit.place.url(page, &given(query, ANOTHER, if is_another { "1" } else { "" }))
 }
 
-/// The URL of a page, with a mark that a form leads to the page. Browsers check the policy of the
-/// form for every redirect that follows, and the policy does not contain the client's URL.
+/// The URL of a page, with a mark that a form leads to the page. Browsers apply the policy
+/// `form-action` to every redirect that follows a form, and the policy does not contain the
+/// client's URL.
 pub(crate) fn after_form(url: &str) -> String {
     format!("{url}{}{ONWARD}=1", if url.contains('?') { '&' } else { '?' })
 }
@@ -127,7 +128,8 @@ pub(super) fn onward(visit: &Visit, url: &str) -> Answer {
     visit.document("to_client", context! { href => url, fields => Vec::<Value>::new() }).answer()
 }
 
-/// A source for the policy about forms. It is the origin of a URL, or the scheme of a native app.
+/// A source for `form-action` in the content security policy: the origin of a URL, or the scheme of
+/// a native app.
 fn target(url: &str) -> Option<String> {
     let scheme = || url.split_once(':').map(|(scheme, _)| format!("{scheme}:"));
     origin(url).or_else(|| scheme().filter(|scheme| scheme.contains('.')))
@@ -156,11 +158,14 @@ fn consent(visit: &Visit, reply: &Reply, is_account_chosen: bool) -> Answer {
             page => text(client, "client_uri"),
             policy => text(client, "policy_uri"),
             terms => text(client, "tos_uri"),
+            host => text(client, "document_host"),
+            is_self_registered => client["is_self_registered"] == true,
         },
         returns_to => reply.text("returns_to"),
         proves_client => reply.body["proves_client"] == true,
         is_own => client["is_first_party"] == true,
         scopes => scopes.map(|scope| visit.text(&format!("authorize.scopes.{scope}"))).filter(|text| !text.is_empty()).collect::<Vec<_>>(),
+        resources => reply.body["resources"].as_array().into_iter().flatten().map(resource).collect::<Vec<_>>(),
         visitor => visit.visitor_shown(),
         is_account_chosen => is_account_chosen,
         action => visit.place.path(AUTHORIZE, &visit.query.only(&[REQUEST, "ui_locales"])),
@@ -168,6 +173,12 @@ fn consent(visit: &Visit, reply: &Reply, is_account_chosen: bool) -> Answer {
         problem => visit.problem.clone(),
     };
     visit.document("consent", values).image(logo).leads_to(target_of(reply)).answer()
+}
+
+/// A resource that the client wants to use, with a description of each scope.
+fn resource(resource: &Json) -> Value {
+    let scopes = resource["scopes"].as_array().into_iter().flatten().filter_map(|scope| scope["description"].as_str().map(str::to_owned));
+    context! { name => text(resource, "name"), identifier => text(resource, "identifier"), scopes => scopes.collect::<Vec<_>>() }
 }
 
 fn target_of(reply: &Reply) -> Option<String> {

@@ -1,8 +1,8 @@
 //! `cli-auth-confirm`: allows a command-line tool or a device to sign in.
 //!
-//! Another person may have started the sign-in and sent the link. The page therefore says what
-//! happens next and where the sign-in was started. It also shows the code that the tool shows (RFC
-//! 8628 §5.4). The visitor decides.
+//! Another person may have started the sign-in and sent the link. So that the visitor can decide,
+//! the page says what happens next and where the sign-in was started, and shows the same code as
+//! the tool (RFC 8628 §5.4).
 
 use auth_functions::cli_complete;
 use minijinja::context;

@@ -1,5 +1,5 @@
-//! Links in emails: `email-verification` and `magic-link-callback`. Opening a link changes nothing,
-//! because mail scanners also open links. Only the button on the page makes the change.
+//! Links in emails: `email-verification` and `magic-link-callback`. Opening a link must not change
+//! anything, because mail scanners also open links. Only the button on the page makes the change.
 
 use auth_functions::otp_sign_in;
 use serde_json::json;

@@ -88,8 +88,8 @@ async fn end(visit: &Visit, reply: &Reply) -> Answer {
     done(visit, reply)
 }
 
-/// Sends the visitor back to the client through a document, because the policy about the forms of
-/// these pages does not permit the client's URL.
+/// Sends the visitor back to the client through a document, because the pages' policy `form-action`
+/// does not permit the client's URL.
 fn done(visit: &Visit, reply: &Reply) -> Answer {
     match reply.body["redirect_url"].as_str() {
         Some(url) => crate::pages::authorize::onward(visit, url),

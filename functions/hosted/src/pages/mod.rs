@@ -52,7 +52,7 @@ pub(crate) async fn show(visit: &mut Visit) -> Answer {
     }
 }
 
-/// Takes a page's form.
+/// Handles a page's form.
 pub(crate) async fn submit(visit: &mut Visit) -> Answer {
     if !visit.is_own_form() {
         return again(visit).await;

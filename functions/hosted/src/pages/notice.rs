@@ -59,7 +59,7 @@ impl<'a> Notice<'a> {
         Self { problem: Some(self.visit.error_text(reply)), status: reply.status, challenge, ..self }
     }
 
-    /// Posts the form to this page with this query.
+    /// Makes the form post to this page with the given query.
     pub(crate) fn keeping(self, query: Fields) -> Self {
         Self { query, ..self }
     }

@@ -18,7 +18,7 @@ fn forgot(visit: &Visit, reply: Option<&Reply>) -> Answer {
     form(visit, "forgot", "", reply)
 }
 
-/// The page with the form, whose link keeps the way back.
+/// The page with the form. The form's URL keeps the query parameters that lead back to the app.
 fn form(visit: &Visit, text: &str, code: &str, reply: Option<&Reply>) -> Answer {
     let values = context! {
         text => text,

@@ -42,11 +42,11 @@ const LINK: &str = "link";
 struct Flow {
     state: String,
     verifier: String,
-    /// The way in which the visitor signs in.
+    /// How the visitor signs in.
     way: String,
     /// The query that leads back to the app.
     back: String,
-    /// The page to show after an app has handed over its session. Otherwise empty.
+    /// The page to show after an app has handed over its session; empty for other flows.
     #[serde(default)]
     page: String,
 }
@@ -56,7 +56,8 @@ impl Flow {
         format!("hosted-flow/{}", visit.project.id)
     }
 
-    /// Starts a flow, which the browser keeps. `None` if the flow cannot be sealed.
+    /// Starts a flow, and stores it in a cookie of the browser. `None` if the flow cannot be
+    /// sealed.
     fn begin(visit: &Visit, way: &str, back: &str, page: &str) -> Option<Self> {
         let code = || visit.app.entropy.code().expose_secret().to_owned();
         let flow = Self { state: code(), verifier: code(), way: way.to_owned(), back: back.to_owned(), page: page.to_owned() };
@@ -69,8 +70,8 @@ impl Flow {
         Some(flow)
     }
 
-    /// Finds the flow whose state is in the query, reads it from the cookie of this browser, and
-    /// removes the cookie. It ends now.
+    /// Takes the flow whose state is in the query from the browser's cookie, and removes the
+    /// cookie.
     fn take(visit: &Visit) -> Option<Self> {
         let state = visit.query.get("state")?;
         let sealed = SealedText::from_text(visit.cookies.flow(state)?.to_owned());
@@ -100,13 +101,13 @@ pub(super) async fn start(visit: &Visit) -> Answer {
 /// Starts a flow that links an account at a provider to the visitor's account, or returns the
 /// error.
 ///
-/// The access token that the operation requires is added here, so no URL in the browser contains
-/// it. The operation returns the provider's URL instead of redirecting, because the operation's
-/// cookie cannot be set from a project's host. The account is linked only when the code is
-/// redeemed, which requires the verifier in this browser's cookie.
+/// The function adds the access token that the operation requires, so no URL in the browser
+/// contains the token. The operation returns the provider's URL instead of redirecting, because the
+/// operation's cookie cannot be set from a project's host. The account is linked only when the code
+/// is redeemed, which requires the verifier in this browser's cookie.
 ///
-/// A document sends the browser to the provider, because the policy for forms also applies to
-/// redirects and cannot list the URLs of all providers.
+/// A document instead of a redirect sends the browser to the provider, because the policy
+/// `form-action` also applies to redirects and cannot list the URLs of all providers.
 pub(crate) async fn link(visit: &Visit, provider: &str) -> Result<Answer, Box<Reply>> {
     let back = visit.way_back().query();
     let Some(flow) = Flow::begin(visit, LINK, &back, "") else { return Ok(refused(visit, "OTHER")) };
@@ -230,10 +231,9 @@ pub(crate) fn fetch_session(visit: &Visit) -> Option<Answer> {
     Some(Answer::redirect(url.as_str()))
 }
 
-/// Completes a flow that links an account. Redeeming the code has also started a session. The new
-/// session is not needed, because the visitor already has a session. If the user has a second
-/// factor, the page asks for it first, and the visitor continues in the session that starts
-/// afterwards.
+/// Completes a flow that links an account. Redeeming the code has also started a session, which is
+/// not needed, because the visitor already has one. If the user has a second factor, the page asks
+/// for it first, and the visitor continues in the session that starts afterwards.
 async fn linked(visit: &mut Visit, reply: Reply) -> Answer {
     if reply.error() == Some("MULTI_FACTOR_AUTHENTICATION_REQUIRED") {
         let account = visit.place.path(ACCOUNT, &visit.way_back());
@@ -258,7 +258,7 @@ async fn linked(visit: &mut Visit, reply: Reply) -> Answer {
     visit.account_changed("providers", "providers_linked")
 }
 
-/// The page that says why no account was linked.
+/// The page that explains why no account was linked.
 fn unlinked(visit: &Visit, reply: Option<&Reply>) -> Answer {
     let code = visit.query.get("errorCode").or_else(|| visit.query.get("error")).unwrap_or_default();
     let known = Some(visit.text(&format!("errors.{code}"))).filter(|text| !text.is_empty());

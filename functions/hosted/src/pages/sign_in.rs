@@ -1,5 +1,5 @@
-//! `sign-in`: offers every way to sign in that the project has enabled. It also offers to continue
-//! as the current user.
+//! `sign-in`: offers every way to sign in that the project has enabled, and to continue as the
+//! current user.
 
 use auth_functions::{otp_send_sign_in_code, otp_sign_in, password_sign_in};
 use http::StatusCode;

@@ -1,4 +1,4 @@
-//! The last steps of every way of signing in.
+//! The last steps of every sign-in.
 
 use auth_functions::oauth_cross_domain;
 

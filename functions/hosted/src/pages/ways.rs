@@ -51,8 +51,8 @@ pub(crate) fn ways(visit: &Visit) -> Value {
     }
 }
 
-/// The challenge to show in a form. There is a challenge if the project always requires one, or if
-/// the operation has just required one.
+/// The challenge to show in a form, if the project always requires one or the operation has just
+/// required one.
 pub(crate) fn challenge(visit: &Visit, operation: GuardedOperation, reply: Option<&Reply>) -> Option<Value> {
     let settings = &visit.project.config.bot_challenge;
     let is_required = reply.and_then(Reply::error).is_some_and(|error| matches!(error, "BOT_CHALLENGE_REQUIRED" | "BOT_CHALLENGE_FAILED"));
@@ -76,5 +76,5 @@ pub(crate) fn with_solution(visit: &Visit, mut body: Json) -> Json {
     body
 }
 
-/// The value that clients send as the secret if they have no client key.
+/// The value that clients without a client key send as the secret.
 pub(crate) const CLIENT_SECRET: &str = NO_KEY;

@@ -1,8 +1,8 @@
-//! The languages of the pages. Each language has a catalog in `texts/`, which is a JSON file. To
-//! add a language, a translator needs no code except one line in this file.
+//! The languages of the pages. Each language has a catalog in `texts/`, which is a JSON file.
+//! Adding a language takes only one line of code, in this file.
 //!
-//! The code below chooses among a few languages in a few lines. The crate `fluent-langneg` would
-//! add the subtags of all languages.
+//! The crate `fluent-langneg` would add the subtags of all languages, although a few lines of code
+//! are enough to choose among a few languages.
 
 use std::sync::LazyLock;
 
@@ -29,8 +29,8 @@ const LANGUAGES: [Catalog; 2] = [
     Catalog { tag: "de", direction: "ltr", texts: include_str!("../texts/de.json") },
 ];
 
-/// The tag of the pseudo-language for development. This language shows whether long texts fit, and
-/// whether a page works from right to left. CLDR uses `XB` for such texts.
+/// The tag of the pseudo-language for development, which shows whether long texts fit and whether a
+/// page works from right to left. `XB` is CLDR's region for right-to-left pseudo-languages.
 const PSEUDO: &str = "ar-XB";
 
 static TEXTS: [LazyLock<Value>; 3] = [
@@ -44,8 +44,8 @@ fn parsed(catalog: &str) -> Value {
 }
 
 impl Language {
-    /// The language of a page. It is one of `ui_locales` (OpenID Connect Core §3.1.2.1), otherwise
-    /// a language that the browser prefers, and otherwise English.
+    /// The language of a page: one of `ui_locales` (OpenID Connect Core §3.1.2.1), otherwise a
+    /// language that the browser prefers, and otherwise English.
     pub(crate) fn choose(ui_locales: Option<&str>, headers: &HeaderMap, is_development: bool) -> Self {
         let asked = ui_locales.unwrap_or_default().split_ascii_whitespace().map(str::to_owned);
         let accepted = headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok()).unwrap_or_default();
@@ -91,7 +91,7 @@ fn by_preference(header: &str) -> impl Iterator<Item = String> + use<> {
     weighted.into_iter().map(|(_, tag)| tag)
 }
 
-/// The English texts. They are made a third longer, and are shown from right to left.
+/// The English texts, made a third longer and shown from right to left.
 fn pseudo(texts: &Json) -> Json {
     match texts {
         Json::Object(fields) => Json::Object(fields.iter().map(|(name, text)| (name.clone(), pseudo(text))).collect::<Map<_, _>>()),

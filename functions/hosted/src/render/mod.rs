@@ -1,4 +1,4 @@
-//! Documents from templates. The templates, the style and the texts are part of the binary.
+//! Renders documents from templates. The templates, the style and the texts are part of the binary.
 
 pub(crate) mod language;
 pub(crate) mod templates;
@@ -17,14 +17,14 @@ use crate::render::language::Language;
 /// The script that adds passkeys, bot challenges and small conveniences.
 pub(crate) const SCRIPT: &str = include_str!("pages.js");
 
-/// The file name of the script. It changes with the script's content, so that browsers can cache
+/// The file name of the script, which changes with the script's content, so that browsers can cache
 /// the script.
 pub(crate) fn script_name() -> String {
     format!("{}.js", site::look::version(SCRIPT))
 }
 
-/// A document without a project, because the request names no existing project or because of an
-/// error. `problem` is the key of a text about problems.
+/// A document without a project, for a request that does not name an existing project or that
+/// failed. `problem` is the key of a text about problems.
 pub(crate) fn failure(language: Language, status: StatusCode, problem: &str) -> Answer {
     let frame = context! {
         t => language.texts(), lang => language.tag(), dir => language.direction(), problem => problem,
@@ -58,10 +58,9 @@ fn style_digest() -> String {
     STANDARD.encode(digest(&SHA256, templates::style().as_bytes()))
 }
 
-/// The origin of a URL as a source of the policy. `None` if the URL has no origin: a `data:` URL,
-/// which the policy always permits for images, has none. Also `None` if the host contains a
-/// character such as `;`, which would begin another directive. WHATWG URL (§3.2) permits such
-/// characters.
+/// The origin of a URL as a source of the policy. `None` if the URL has no origin, like a `data:`
+/// URL, which the policy always permits for images. Also `None` if the host contains a character
+/// that would begin another directive, such as `;`, which WHATWG URL (§3.2) permits.
 pub(crate) fn origin(url: &str) -> Option<String> {
     let origin = Url::parse(url).ok()?.origin();
     let text = origin.is_tuple().then(|| origin.ascii_serialization())?;

@@ -65,7 +65,7 @@ pub(crate) fn render(name: &str, values: Value) -> Result<String, Error> {
     ENVIRONMENT.get_template(name)?.render(values)
 }
 
-/// The maximum number of characters that are shown of a name.
+/// The maximum number of characters of a name that are shown.
 const MAX_SHOWN: usize = 120;
 
 /// A name, shortened if it would fill the page.
@@ -94,7 +94,7 @@ fn fill(text: &str, values: minijinja::value::Kwargs) -> Result<String, Error> {
 }
 
 /// A text with its placeholders replaced in a single pass, because the values may also contain
-/// braces. An unknown placeholder stays.
+/// braces. Unknown placeholders are left unchanged.
 pub(crate) fn filled<'a>(text: &str, value: impl Fn(&str) -> Option<&'a str>) -> String {
     let mut parts = text.split('{');
     let mut whole = parts.next().unwrap_or_default().to_owned();

@@ -33,7 +33,8 @@ pub(crate) const SECTIONS: [&str; 13] = [
 /// The time for which the text about a change is kept until the page shows it.
 const DONE_LIFE: SignedDuration = SignedDuration::from_secs(60);
 
-/// A request for the account's page. The path of such a request does not name a page.
+/// A request for the account's page. Unlike other pages, it has a route of its own, without a
+/// parameter for the page's name.
 pub struct AccountVisit(pub(crate) Visit);
 
 impl FromRequestParts<App> for AccountVisit {
@@ -59,15 +60,15 @@ impl Visit {
         self.account_anew(section)
     }
 
-    /// Loads the account's page again, and scrolls to a section. A link cannot do this, because the
-    /// browser is already at this URL.
+    /// Loads the account's page again, and scrolls to a section. A link cannot reload the page,
+    /// because the browser is already at its URL.
     pub(crate) fn account_anew(&self, section: &str) -> Answer {
         let url = self.place.url(ACCOUNT, &self.way_back());
         Answer::redirect(&format!("{url}#{}", known(section)))
     }
 
-    /// The section and the name of the text about the change that was just made. They are returned
-    /// only once. It is told once.
+    /// The section and the name of the text about the change that was just made. Each change is
+    /// returned only once.
     pub(crate) fn take_change(&self) -> Option<(&str, &str)> {
         let change = self.cookies.get(Cookie::Done)?.split_once('.')?;
         self.set_cookie(self.cookies.set(Cookie::Done, "", Some(SignedDuration::ZERO)));

@@ -19,8 +19,8 @@ pub(crate) const AUTHORIZE: &str = "authorize";
 /// The name of the page to which the end-session endpoint redirects.
 pub(crate) const LOGOUT: &str = "logout";
 
-/// A request to one of these endpoints. The query of the visit is left empty, because the
-/// parameters belong to the client.
+/// A request to the authorization endpoint or the end-session endpoint. The query of the visit is
+/// left empty, because the parameters belong to the client.
 pub struct AuthorizationVisit {
     pub(crate) visit: Visit,
     /// The client's parameters, in the form of a query.
@@ -36,8 +36,8 @@ impl FromRequestParts<App> for AuthorizationVisit {
         // §3.1.2.1).
         let parameters =
             if parts.method == http::Method::POST { visit.form.query() } else { parts.uri.query().unwrap_or_default().to_owned() };
-        // The form may come from another site. In this case, the browser sends the form without the
-        // cookies of these pages, and the response must not replace these cookies.
+        // The form may come from another site. The browser then sends the form without the cookies
+        // of the pages, and the response must not replace them.
         let visit = Visit { page: AUTHORIZE.to_owned(), query: Fields::default(), set: Mutex::default(), ..visit };
         Ok(Self { visit, parameters })
     }

@@ -35,7 +35,7 @@ pub(crate) struct Call {
     path: Vec<String>,
     query: String,
     body: Option<Value>,
-    /// Whether to send the refresh token as well.
+    /// Whether to send the refresh token in addition to the access token.
     has_token: bool,
     is_anonymous: bool,
 }
@@ -66,12 +66,12 @@ impl Call {
         Self { query, ..self }
     }
 
-    /// Sends the refresh token as well.
+    /// Sends the refresh token in addition to the access token.
     pub(crate) fn with_token(self) -> Self {
         Self { has_token: true, ..self }
     }
 
-    /// Sends no session, because a sign-in starts a new session.
+    /// Leaves the visitor's session out, because a sign-in starts a new session.
     pub(crate) fn anonymous(self) -> Self {
         Self { is_anonymous: true, ..self }
     }

@@ -60,14 +60,14 @@ impl Cookies {
         self.find(&self.name(&flow_name(state)))
     }
 
-    /// Sets a cookie that lasts this long. Without a duration, the cookie lasts until the browser
-    /// is closed.
+    /// Sets a cookie with the lifetime `life`. Without a lifetime, the cookie lasts until the
+    /// browser is closed.
     pub(crate) fn set(&self, cookie: Cookie, value: &str, life: Option<SignedDuration>) -> String {
         self.written(cookie.name(), value, life)
     }
 
     /// Removes the oldest flows, so that at most three flows remain, including a new flow. Any site
-    /// can make a browser begin flows. The cookies of these flows must not make requests too large.
+    /// can make a browser begin flows, and the flows' cookies must not make requests too large.
     pub(crate) fn drop_flows(&self) -> Vec<String> {
         let start = self.name("flow-").replace(&format!("-{}", self.project), "");
         let sent = self.sent.iter().map(|(name, _)| name).filter(|name| name.starts_with(&start) && name.ends_with(self.project.as_str()));

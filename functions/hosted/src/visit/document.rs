@@ -1,4 +1,4 @@
-//! The documents of a visit. They are rendered from a template with the project's brand, the
+//! The documents of a visit, which are rendered from a template with the project's brand, the
 //! visitor's language and the form token.
 
 use http::StatusCode;

@@ -50,7 +50,7 @@ impl Fields {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// Adds the fields of `others` that are missing in these fields.
+    /// Adds the fields of `others` that `self` does not have.
     pub(crate) fn or(mut self, others: &Self) -> Self {
         let missing = others.0.iter().filter(|(name, _)| self.get(name).is_none()).cloned().collect::<Vec<_>>();
         self.0.extend(missing);

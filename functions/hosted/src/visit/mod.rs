@@ -38,8 +38,8 @@ use crate::visit::fields::Fields;
 use crate::visit::place::Place;
 use crate::visit::visitor::Visitor;
 
-/// The data of a browser that the pages remember, and for how long. It consists of the last sign-in
-/// method, and the text to which its forms are bound.
+/// How long the pages remember a browser, with its last sign-in method and the text to which its
+/// forms are bound.
 const BROWSER_LIFE: SignedDuration = SignedDuration::from_hours(24 * 180);
 
 /// The maximum length of a query, in bytes.
@@ -92,7 +92,7 @@ impl FromRequestParts<App> for Visit {
         let path = RawPathParams::from_request_parts(parts, app).await.ok();
         let parameter = |wanted: &str| path.as_ref()?.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value.to_owned());
         let (page, named) = (parameter("page"), parameter("project_id"));
-        // The script is the same for all visitors, so it needs no project and gets no cookie.
+        // The script is the same for all visitors, so no project is read and no cookie is set.
         if page.as_deref().is_some_and(|page| page == script_name()) {
             return Err(Answer::file("text/javascript; charset=utf-8", SCRIPT));
         }
@@ -150,8 +150,8 @@ impl FromRequestParts<App> for Visit {
     }
 }
 
-/// The page for a project that does not exist, or that has no pages. Each such request counts
-/// towards a limit of the caller's IP address, so that a caller cannot try many ids.
+/// The page for a project that does not exist, or that has no pages. Each request for a missing
+/// project counts towards a limit per IP address, so that a caller cannot try many ids.
 async fn no_such_project(app: &App, language: Language, caller: &Caller) -> Answer {
     let counted = unproved(app, None, &caller.place).await;
     let is_limited = matches!(counted, Err(store::Error::Limited(_)));
@@ -166,9 +166,8 @@ impl Describe for Visit {
 }
 
 impl Visit {
-    /// The token of the forms on this page. Only this browser has the token, and only until another
-    /// user signs in in this browser. Another site can neither read nor set the cookies from which
-    /// the token is derived.
+    /// The token of the forms on this page. The token depends on the browser and the session, and
+    /// is derived from cookies that another site can neither read nor set.
     pub(crate) fn form_token(&self) -> String {
         let session = self.refresh_token().unwrap_or_default();
         Digest::of(&format!("form {} {} {session}", self.project.id, self.browser)).as_str().to_owned()

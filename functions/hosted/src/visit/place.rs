@@ -7,7 +7,7 @@ use wire::id::ProjectId;
 
 use crate::visit::fields::Fields;
 
-/// The place where this visitor finds the pages of a project.
+/// Where the visitor finds the project's pages: on the project's host or on the API's host.
 #[derive(Debug, Clone)]
 pub(crate) struct Place {
     origin: String,
@@ -52,8 +52,8 @@ impl Place {
         format!("{}{PATH}/{page}?{}", self.api, query.with("project_id", self.id.as_str()).query())
     }
 
-    /// Whether passkeys of this relying party work on the pages. They work if the relying party is
-    /// the pages' host or a domain above it.
+    /// Whether passkeys of a relying party work on the pages, because the relying party is the
+    /// pages' host or a parent domain of it.
     pub(crate) fn is_below(&self, relying_party: &str) -> bool {
         let host = Url::parse(&self.origin).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default();
         host == relying_party || host.strip_suffix(relying_party).is_some_and(|rest| rest.ends_with('.'))

@@ -23,7 +23,7 @@ impl Visit {
         found.as_str().map(str::to_owned)
     }
 
-    /// Why an operation refused.
+    /// The explanation of why an operation refused.
     pub(crate) fn error_text(&self, reply: &Reply) -> String {
         let code = reply.error().unwrap_or_default();
         let min = self.project.config.password_min_length.to_string();
@@ -41,8 +41,8 @@ impl Visit {
         }
     }
 
-    /// Whether an operation rejected the code, for example because the link was cut off. In this
-    /// case, no input of the visitor would help.
+    /// Whether an operation rejected the code, for example because the link was cut off. The
+    /// visitor cannot correct a rejected code in the form.
     pub(crate) fn is_about_code(reply: &Reply) -> bool {
         let code = reply.error().unwrap_or_default();
         code.starts_with("VERIFICATION_CODE_") || (code == "SCHEMA_ERROR" && has_problem(reply, "code"))

@@ -1,4 +1,4 @@
-//! The session of a visit. It is the visitor's session, or a session that the request has started.
+//! The session of a visit: the visitor's session, or a session that the request has started.
 
 use jiff::SignedDuration;
 use minijinja::{Value, context};
@@ -27,8 +27,8 @@ impl Visit {
         Some(self.app.signer.sign(&subject, self.app.clock.now(), self.app.settings.access_token_life))
     }
 
-    /// The name with which the page addresses the visitor. It is the display name, otherwise the
-    /// email address, and otherwise the id.
+    /// The name with which the page addresses the visitor: the display name, otherwise the email
+    /// address, and otherwise the id.
     pub(crate) fn visitor_name(&self) -> Option<String> {
         let Visitor { user, .. } = self.visitor.as_ref()?;
         let email = || user.primary().map(|channel| channel.value.to_string());
@@ -43,7 +43,7 @@ impl Visit {
         Some(context! { name => self.visitor_name(), email => email })
     }
 
-    /// Stores the session in the cookie, for as long as the session can last.
+    /// Stores the session in a cookie that lasts as long as the session can.
     pub(crate) fn keep_session(&self, refresh_token: &str) {
         self.set_cookie(self.cookies.set(Cookie::Session, refresh_token, Some(self.project.config.sessions.life())));
     }
@@ -61,7 +61,7 @@ impl Visit {
         }
     }
 
-    /// Whether this URL is on a host of the hosted pages of this project or another project.
+    /// Whether the URL is on a host of hosted pages, of this project or another project.
     pub(crate) fn is_at_own_host(&self, url: &RedirectUrl) -> bool {
         let pages = &self.app.settings.own_pages;
         let url = url.url();

@@ -1,10 +1,10 @@
 //! The way back to the app. The query of the first page contains the URL to open after the sign-in.
 //! Every link to another page repeats this parameter, so nothing needs to be stored.
 //!
-//! An app on another domain gets the session as an authorization code (`POST
-//! /api/v1/auth/oauth/cross-domain/authorize`) if its SDK has sent a state and a PKCE challenge. If
-//! the SDK has not sent them, the visitor is only redirected to the app. The pages do not redirect
-//! to a URL that the project does not trust.
+//! An app on another domain gets the session as an authorization code
+//! (`POST /api/v1/auth/oauth/cross-domain/authorize`) if its SDK has sent a state and a PKCE
+//! challenge. Without a state and a challenge, the visitor is only redirected to the app. The pages
+//! do not redirect to a URL that the project does not trust.
 
 use model::project::redirect::RedirectUrl;
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ const AFTER_CALLBACK: &str = "hexclave_cross_domain_after_callback_redirect_url"
 
 /// The URL to which the visitor returns, and the parameters for handing over the session.
 pub(crate) struct WayBack {
-    /// The URL to which the visitor returns. It is absolute, or relative to these pages.
+    /// The URL to which the visitor returns, either absolute or relative to the hosted pages.
     to: Option<String>,
     state: Option<String>,
     challenge: Option<String>,
@@ -38,7 +38,7 @@ fn max_length(field: &str) -> usize {
     }
 }
 
-/// What follows a sign-in.
+/// What to do after a sign-in.
 pub(crate) enum Next {
     /// A redirect to this URL.
     Url(String),
@@ -68,7 +68,8 @@ impl WayBack {
     }
 
     /// The way back in the query of a visit. If the query lacks a parameter, the URL to which the
-    /// visitor returns may contain it, because the SDK adds the parameter to both.
+    /// visitor returns may contain it, because the SDK adds the parameter to the query and to that
+    /// URL.
     pub(crate) fn of(visit: &Visit) -> Self {
         let query = Self::carried(&visit.query);
         let to = query.get(RETURN_TO);
@@ -88,7 +89,8 @@ impl WayBack {
         rules.trust_for_oauth(&url).then_some(Target::App(url))
     }
 
-    /// A source for the policy about forms. It is the app's origin, or the scheme of a native app.
+    /// A source for `form-action` in the content security policy: the app's origin, or the scheme
+    /// of a native app.
     pub(crate) fn form_target(&self, visit: &Visit) -> Option<String> {
         let Target::App(url) = self.target(visit)? else { return None };
         let url = url.url();
@@ -125,8 +127,8 @@ impl WayBack {
         url.path_segments()?.next_back().map(str::to_owned)
     }
 
-    /// The URL to open after a sign-out. It is a page of the app or of this service. `None` means
-    /// that the visitor stays on the page.
+    /// The URL to open after a sign-out, which is a page of the app or of this service. `None`
+    /// means that the visitor stays on the page.
     pub(crate) fn after_sign_out(&self, visit: &Visit) -> Option<String> {
         Some(match self.target(visit)? {
             Target::Own(url) => url.into(),

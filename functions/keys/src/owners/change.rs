@@ -68,9 +68,8 @@ pub(crate) async fn change<T>(
     })
 }
 
-/// The creator of a key, which is the user who creates a team's key with client access. `None` for
-/// any other key. A user's key needs no creator, because it ends with its owner's credentials. A
-/// server's key has no creator.
+/// The creator of a team's key: the client's user, or `None` if a server creates the key. `None`
+/// also for a user's key, which needs no creator, because it ends with its owner's credentials.
 pub(crate) fn creator(access: &Access<Client>, owner: Owner) -> Option<Creator> {
     if access.level != Level::Client || owner.kind() != OwnerKind::Team {
         return None;

@@ -38,8 +38,8 @@ pub struct KeyBody {
     pub(crate) api_key: String,
 }
 
-/// The key and its owner. The key must be neither revoked nor expired. It also must not be a key
-/// that may belong to an intruder. The owner may be restricted or anonymous. The app decides how to
+/// Returns the key and its owner. Rejects keys that are revoked or expired, and keys that may
+/// belong to an intruder. The owner may be restricted or anonymous, and the app decides how to
 /// treat such owners. Also records the use of the key, at most once an hour.
 pub(crate) async fn check(access: &Access<Server>, body: &KeyBody, kind: OwnerKind) -> Result<OwnedKeyView, Error> {
     let (project, now) = (&access.project.id, access.app.clock.now());
@@ -69,16 +69,17 @@ pub(crate) async fn check(access: &Access<Server>, body: &KeyBody, kind: OwnerKi
     Ok(view)
 }
 
-/// Whether a client created the key for a team, and the key may since belong to an intruder. This
-/// is the case if the account of the client's user has got a new owner, or if the user has reported
-/// an intruder. Finding this out costs another round trip, but only for keys that a client created.
+/// Whether a client created the key for a team, and the key may since belong to an intruder. A key
+/// may belong to an intruder if the account of the client's user has a new owner, or if the user
+/// has reported an intruder. Finding this out costs another round trip, but only for keys that a
+/// client created.
 async fn may_be_intruders(access: &Access<Server>, key: &OwnedKey) -> Result<bool, Error> {
     let Some(creator) = key.creator else { return Ok(false) };
     let users = access.app.store.users_by_id(&access.project.id, &[creator.user_id]).await?;
     Ok(creator.may_be_intruder(users.get(&creator.user_id).map(|row| row.user.owner_epoch)))
 }
 
-/// Records the use of a key. If the owner changes at the same time, this use is not recorded.
+/// Records the use of a key. If the owner changes at the same time, the use is not recorded.
 async fn note_use(access: &Access<Server>, project: &ProjectId, owner: &OwnerRow, used: OwnedKey) -> Result<(), Error> {
     let mut keys = owner.keys().clone();
     if let Some(key) = keys.get_mut(used.id) {

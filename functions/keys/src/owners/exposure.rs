@@ -1,9 +1,8 @@
 //! Notifies the members who may manage a team's API keys that one of the keys was found in public.
 //!
 //! The email contains the team's name and the key's description, and anyone who has the key can
-//! cause the email. Members could use this to email texts of their choice to strangers. The email
-//! is therefore sent only to verified addresses, and the number of these emails per team is
-//! limited.
+//! cause the email. So that members cannot misuse the email to send texts of their choice to
+//! strangers, it is sent only to verified addresses, and the number of emails per team is limited.
 
 use flows::App;
 use flows::email::gate::{self, Cause};
@@ -31,8 +30,8 @@ const HTML: &str = r#"<h1>An API key was revoked</h1>
 {% if variables.is_last %}<p>Several keys were found within an hour. This is the last email about them for now.</p>{% endif %}"#;
 
 /// The emails about a key that is marked as exposed in `after` but not in `before`. A change marks
-/// at most one key. The notice is counted in `after`. There are no emails if the project has
-/// disabled them, or if a scheduled notice covers the key
+/// at most one key. The notice is counted in `after`. Empty if the project has disabled the emails,
+/// or if a scheduled notice covers the key
 /// ([`Notices::admit`](model::user::notices::Notices::admit)).
 pub(super) async fn notices(app: &App, project: &Project, before: &Team, after: &mut Team) -> Result<Vec<Write>, store::Error> {
     let is_news = |key: &&OwnedKey| key.was_exposed && before.api_keys.get(key.id).is_some_and(|old| !old.was_exposed);

@@ -91,16 +91,16 @@ pub struct KeyPatch {
     /// Only `true` is accepted, because a revoked key cannot be restored.
     #[schema(value_type = Option<bool>)]
     pub(crate) revoked: Option<flows::literal::True>,
-    /// In milliseconds since the Unix epoch. `null` or 0 if the key never expires. An expired key
-    /// is accepted again until the new time.
+    /// When the key expires, in milliseconds since the Unix epoch. `null` or 0 if it never expires.
+    /// An expired key is accepted again until the new time.
     pub(crate) expires_at_millis: Change<AtMillis>,
-    /// The new scopes. There are at most 32, and each has 1 to 64 visible ASCII characters.
+    /// The new scopes: at most 32, each of 1 to 64 visible ASCII characters.
     pub(crate) scopes: Option<Scopes>,
 }
 
-/// The time for which the old key works in addition to the new key by default.
+/// How long the old key works alongside the new key by default.
 const OVERLAP: SignedDuration = SignedDuration::from_hours(24);
-/// The maximum time for which both keys work, in milliseconds. It is 30 days.
+/// The maximum time for which the old key works alongside the new key, in milliseconds (30 days).
 const MAX_OVERLAP_MILLIS: u32 = 30 * 24 * 60 * 60 * 1000;
 
 #[wire::optional]

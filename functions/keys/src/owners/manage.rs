@@ -51,7 +51,7 @@ fn quota_of(owner: Owner) -> Quota {
     }
 }
 
-/// Creates a key. Only this response contains the key.
+/// Creates a key, which is returned only once.
 pub(crate) async fn create(access: &Access<Client>, owner: Owner, new: NewKey) -> Result<OwnedKeyView, Error> {
     quota::check(access, quota_of(owner))?;
     access.check_fresh()?;
@@ -78,8 +78,8 @@ pub(crate) async fn find(access: &Access<Client>, owner: Owner, id: OwnedKeyId) 
 }
 
 pub(crate) async fn update(access: &Access<Client>, owner: Owner, id: OwnedKeyId, patch: KeyPatch) -> Result<OwnedKeyView, Error> {
-    // Someone who stole a session must not be able to extend a key's lifetime or add scopes. Both
-    // changes therefore require a recent sign-in or reauthentication. Revoking does not.
+    // Someone who stole a session must not be able to extend a key's lifetime or add scopes, so
+    // these changes require a recent sign-in or reauthentication. Revoking a key does not.
     if patch.scopes.is_some() || patch.expires_at_millis != Change::Keep {
         access.check_fresh()?;
     }

@@ -1,11 +1,10 @@
-//! The path parameters, the lookup and the check that the operations on clients share.
+//! The path parameters, the lookup and the check shared by the operations on clients.
 
 use api::http::Route;
 use api::product::{Access, Admin};
 use deserr::Deserr;
 use errors::{Error, KnownError};
 use flows::signing_keys;
-use model::openid::client_input::ClientInput;
 use store::openid::ClientRow;
 use utoipa::ToSchema;
 use wire::id::OauthClientId;
@@ -22,9 +21,9 @@ pub(crate) async fn found(access: &Access<Admin>, id: OauthClientId) -> Result<C
     Ok(row.ok_or(KnownError::OauthClientNotFound)?)
 }
 
-/// Checks that the project has an RSA key if the client's tokens are to be signed with RS256.
-pub(crate) async fn check_algorithm(access: &Access<Admin>, input: &ClientInput, route: &Route) -> Result<(), Error> {
-    if !input.asks_for_rsa() || signing_keys::has_rsa_key(&access.app, &access.project.id).await? {
+/// Checks that the project has an RSA key if tokens are to be signed with RS256.
+pub(crate) async fn check_algorithm(access: &Access<Admin>, asks_for_rsa: bool, route: &Route) -> Result<(), Error> {
+    if !asks_for_rsa || signing_keys::has_rsa_key(&access.app, &access.project.id).await? {
         return Ok(());
     }
     let problem = "cannot be RS256 before the project has an RSA key: create one with POST /api/v1/internal/signing-keys";

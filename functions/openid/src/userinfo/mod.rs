@@ -1,6 +1,6 @@
 //! The userinfo endpoint (OpenID Connect Core §5.3), which returns claims about the user of a
-//! client's access token. The token must be in the header. URLs are logged, and a form could be
-//! sent without CORS.
+//! client's access token. The token must be in the header, because URLs are logged, and other sites
+//! could send a form without CORS.
 
 use api::http::client::Caller;
 use api::http::{Describe, Description, Json};
@@ -31,9 +31,9 @@ pub struct Userinfo {
     sub: UserId,
     #[serde(flatten)]
     claims: UserClaims,
-    /// The ids of the user's teams, at most 500. With the scope `teams`.
+    /// The ids of the user's teams, at most 500. Present with the scope `teams`.
     teams: Option<Vec<TeamId>>,
-    /// The ids of the user's permissions in the project. With the scope `permissions`.
+    /// The ids of the user's permissions in the project. Present with the scope `permissions`.
     permissions: Option<Vec<String>>,
 }
 
@@ -94,24 +94,25 @@ pub(crate) async fn userinfo(app: &App, caller: &Caller, headers: &HeaderMap, pa
     };
     let [project_key, client, user, session, grant] = [
         project_key(&project),
-        client_key(&project, claims.client_id),
+        client_key(&project, claims.client_id.id()),
         user_key(&project, claims.sub),
         session_key(&project, claims.sub, claims.sid),
-        grant_key(&project, claims.sub, OauthGrant::id(claims.client_id)),
+        grant_key(&project, claims.sub, OauthGrant::id(claims.client_id.id())),
     ];
     let mut items = app.store.get_many([&project_key, &client, &user, &session, &grant].map(Clone::clone)).await?;
     let invalid = || KnownError::BearerTokenInvalid;
     let row = items.take(&project_key).map(ProjectRow::of).transpose()?.ok_or_else(invalid)?;
     let settings = row.project;
     limits::refresh(app, &project, &SecretString::from(token.to_owned()))?;
-    let client = items.oauth_client(&project, claims.client_id)?.filter(|client| !client.is_disabled).ok_or_else(invalid)?;
+    let client = items.oauth_client(&project, claims.client_id.id())?;
+    let client = client.filter(|client| client.is_permitted(&settings.config.oauth_clients)).ok_or_else(invalid)?;
     let user = items.take(&user).map(UserRow::of).transpose()?.ok_or_else(invalid)?.user;
     let session = items.entity::<Session>(&session)?.ok_or_else(invalid)?;
     let grant = items.entity::<OauthGrant>(&grant)?;
     let own = session.client.as_deref().filter(|own| own.id == client.id && is_granted(own.grant, grant.as_ref()));
     let own = own.filter(|own| own.is_first_party() == client.is_first_party).ok_or_else(invalid)?;
     // The token may have fewer scopes than the session, and the client's permitted scopes may have
-    // been reduced since.
+    // been reduced since the token was issued.
     let scopes = Scopes::parse(&claims.scope).map_err(|_| invalid())?.only(&own.scopes).only(&client.scopes);
     let lives = session.is_live(&user, &settings.config.sessions, now) && user.restricted_reason_in(&session, &settings.config).is_none();
     if !lives {

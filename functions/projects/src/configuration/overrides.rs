@@ -77,7 +77,8 @@ impl StoredConfig {
         Ok(Self { levels, rows, documents })
     }
 
-    /// The write for a change to a level's document. `None` if a document to delete does not exist.
+    /// The write for a change to a level's document. `None` if the document to delete does not
+    /// exist.
     fn write(&self, level: Level, change: DocumentChange) -> Option<DocumentWrite> {
         let (kind, id, document) = match change {
             DocumentChange::Create(kind, document) | DocumentChange::Replace(kind, document) => (kind, document.id, Some(document)),

@@ -1,5 +1,5 @@
-//! The figures about payments and page views, which the service does not record. All of these
-//! figures are therefore empty or zero.
+//! Figures about payments and page views, which are empty or zero, because the service does not
+//! record payments or page views.
 
 use std::collections::BTreeMap;
 

@@ -40,12 +40,11 @@ pub(crate) struct EmailOverview {
     /// The newest ten emails.
     recent_emails: Vec<RecentEmail>,
     deliverability_status: Deliverability,
-    /// The share of accepted emails that did not bounce. It is 0 if there are no emails.
+    /// The share of accepted emails that did not bounce. The share is 0 if there are no emails.
     deliverability_rate: f64,
     /// The share of accepted emails that bounced.
     bounce_rate: f64,
-    /// Of the accepted emails among the newest 100, the share in which the recipient followed a
-    /// link.
+    /// Of the accepted emails among the newest 100, the share whose recipient followed a link.
     click_rate: f64,
 }
 
@@ -69,7 +68,7 @@ pub(crate) struct DayOfEmails {
 pub(crate) struct RecentEmail {
     id: EmailId,
     status: Status,
-    /// The subject line. It is empty until the email is rendered.
+    /// The subject line, which is empty until the email is rendered.
     subject: String,
     created_at_millis: Millis,
 }

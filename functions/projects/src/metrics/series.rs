@@ -20,7 +20,7 @@ pub(crate) struct Point {
 /// Active users or teams by day, split by their previous activity.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub(crate) struct ActiveSplit {
-    /// All that were active.
+    /// The number of users or teams that were active on this day.
     pub(crate) total: Vec<Point>,
     /// The number of users or teams that signed up or were created on this day.
     pub(crate) new: Vec<Point>,

@@ -1,4 +1,4 @@
-//! The users that are shown with the figures. They are the newest and the most recently active
+//! The users that are shown with the figures, which are the newest and the most recently active
 //! users.
 
 use std::collections::{BTreeSet, HashMap};
@@ -22,7 +22,7 @@ const SHOWN: usize = 5;
 const READ: usize = 25;
 /// The maximum number of audit log entries that are read to find users.
 const ENTRIES: usize = 100;
-/// The time for which to look back for active users.
+/// How far to look back for active users.
 const RECENT: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 /// The newest users, starting with the newest.

@@ -22,9 +22,9 @@ pub(crate) fn owner(access: &Access<Client>) -> Result<&User, KnownError> {
     }
 }
 
-/// Makes room for another project in a full team by removing the records of former projects. After
-/// this, the caller tries again. Fails if the team is still full. Fails with `missing` if the team
-/// does not exist.
+/// Makes room for another project in a full team by removing the records of former projects. The
+/// caller then tries again. Fails if the team is still full, or with `missing` if the team does not
+/// exist.
 pub(crate) async fn make_room(app: &App, team: TeamId, missing: impl Fn() -> Error) -> Result<(), Error> {
     match app.store.makes_room(team).await? {
         Some(true) => Ok(()),

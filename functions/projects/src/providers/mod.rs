@@ -9,7 +9,7 @@ use model::project::Project;
 use model::project::provider_input::key;
 use store::optimistic;
 
-/// The project after this change to the provider `id`. The write is conditional. If the project has
+/// Applies a change to the provider `id`, and returns the changed project. If the project has
 /// changed in the meantime, the change is applied again to the new state.
 pub(crate) async fn change(context: Context, id: &str, change: impl Fn(&mut Project) -> Result<(), Error>) -> Result<Project, Error> {
     let Context { app, project, project_version, .. } = context;

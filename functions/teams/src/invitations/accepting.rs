@@ -3,7 +3,7 @@
 //!
 //! Clients can create only a limited number of memberships for a user. The memberships are counted
 //! before the transaction. If the user has joined another team in the meantime, the transaction
-//! fails, because joining raises the user's version.
+//! fails, because joining a team increments the user's version.
 
 use errors::{Error, KnownError};
 use flows::context::Context;
@@ -21,7 +21,7 @@ use wire::level::Level;
 /// The maximum number of attempts if the user changes concurrently.
 const MAX_ATTEMPTS: u32 = 10;
 
-/// The user's memberships, as far as they were read after the user.
+/// What was read of the user's memberships, after the user.
 #[derive(Default)]
 pub(crate) struct Memberships {
     /// Whether the user is known to be a member of the invitation's team.
@@ -38,7 +38,7 @@ impl Memberships {
         Ok(Self { is_member: member.is_some(), count: Some(all.len()) })
     }
 
-    /// Reads only the number of teams. Clients need only this number, because their user was read
+    /// Reads only the number of teams, which is enough for clients, because their user was read
     /// when the request was authenticated. For servers, the number of memberships is not limited.
     pub(crate) async fn count(context: &Context, user: UserId) -> Result<Self, Error> {
         if context.level > Level::Client {
@@ -49,10 +49,10 @@ impl Memberships {
     }
 }
 
-/// Accepts an invitation. If the user is a member, the membership does not change. Otherwise, a
-/// membership is created. This fails if the user has become a member in the meantime. If the sender
-/// of an invitation has left the team or was removed from it, the invitation is rejected as if it
-/// did not exist.
+/// Accepts an invitation. If the user is already a member, the membership does not change. If not,
+/// a membership is created, which fails if the user has become a member in the meantime. If the
+/// sender of an invitation has left the team or was removed from it, the invitation is rejected as
+/// if it did not exist.
 pub(crate) async fn accept(
     context: &Context,
     invitation: &Invitation,
@@ -70,9 +70,8 @@ pub(crate) async fn accept(
         return accepted.map_err(|error| refused(error, invitation, false));
     }
     // The user is the sender of the invitation and is no longer a member, so the invitation is
-    // invalid. For other senders, the transaction checks the sender's membership. Here, the
-    // transaction cannot check the membership, because it creates this membership, and a
-    // transaction may contain an item only once.
+    // invalid. The transaction checks the membership of any other sender, but not of this sender:
+    // the transaction creates this sender's membership, and may contain an item only once.
     if invitation.invited_by == Some(id) {
         return Err(CodeRefusal::NotFound.into());
     }

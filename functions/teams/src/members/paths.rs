@@ -1,5 +1,5 @@
-//! The path parameters that the operations of this area share, and the schema error for a query
-//! without a user or team.
+//! The path parameters shared by the operations on teams, and the schema error for a query without
+//! a user or team.
 
 use deserr::Deserr;
 use errors::KnownError;

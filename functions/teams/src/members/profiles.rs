@@ -13,10 +13,10 @@ use store::user::UserRow;
 use wire::id::{TeamId, UserId};
 use wire::level::Level;
 
-/// The profiles of the first of these members, and the number of members that were processed.
-/// Members whose users no longer exist have no profile. If the users of the members are too large
-/// for a page, only some members are processed. For servers, the profiles include the user and the
-/// user's selected team.
+/// The profiles of the first of `members`, and the number of members that were processed. Members
+/// whose users no longer exist have no profile. If the users of the members are too large for a
+/// page, only some members are processed. For servers, the profiles include the user and the user's
+/// selected team.
 pub(crate) async fn views<L>(access: &Access<L>, team: &Team, members: &[MemberRow]) -> Result<(Vec<MemberProfileView>, usize), Error> {
     let project = &access.project;
     let ids: Vec<UserId> = members.iter().map(|row| row.user_id).collect();

@@ -1,5 +1,5 @@
-//! Code that the operations that write a user share. This module checks the input against the
-//! project's settings, hashes the password, and builds a change that can be applied repeatedly.
+//! Code shared by the operations that write a user. Checks the input against the project's
+//! settings, hashes the password, and builds a change that can be applied repeatedly.
 
 use api::product::Access;
 use crypto::password::hash::Hash;
@@ -35,7 +35,7 @@ enum Origin {
 /// A checked change to a user that is ready to be applied.
 pub(crate) struct UserChange {
     patch: UserPatch,
-    /// `Ok` if the request may change or remove an existing second factor. Otherwise, the error.
+    /// `Ok` if the request may change or remove an existing second factor, and otherwise the error.
     just_proved: Result<(), KnownError>,
     /// The state that the user must have (`If-Match`). `None` if the user may have changed since
     /// the user was read.
@@ -152,8 +152,8 @@ impl UserChange {
     }
 }
 
-/// Whether the input changes how the user signs in. The password and the authenticator app do not
-/// count. Only a server can change the password with this input.
+/// Whether the input changes how the user signs in, apart from the password and the authenticator
+/// app. Only a server can change the password with such an input.
 fn changes_way_in(input: &UserInput) -> bool {
     !input.primary_email.is_keep() || input.passkey_auth_enabled.is_some() || input.otp_auth_enabled.is_some()
 }

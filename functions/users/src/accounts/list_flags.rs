@@ -18,7 +18,7 @@ pub enum UserOrder {
     LastActiveAt,
 }
 
-/// The query of an operation on a single user. Some clients send the filters of the list. These are
+/// The query of an operation on a single user. Filters of the list, which some clients send, are
 /// validated but have no effect.
 #[wire::optional]
 #[derive(Deserr, ToSchema)]

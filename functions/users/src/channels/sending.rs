@@ -13,7 +13,8 @@ use wire::level::Level;
 
 /// Writes the code and its email. The address from the sign-up needs no bot challenge here, because
 /// the sign-up has required a challenge. While sign-up is disabled, a client's anonymous user gets
-/// no emails. Anyone can create such a user, and the address could not become an account.
+/// no emails, because anyone can create an anonymous user, and the address could not become an
+/// account.
 pub(crate) async fn send<L>(
     access: &Access<L>,
     user: &User,

@@ -1,10 +1,10 @@
 //! Lambda of the table's stream, which records the events of webhooks ([`workers::webhooks`]) and
 //! starts the functions that send emails and deliver events.
 //!
-//! This function does nothing else, because the stream waits for it. The batches of a shard are
-//! read one after another, and kept for a day. Emails and webhooks share one function, because a
-//! stream should have at most two readers. The second reader is the worker of the audit trail,
-//! which waits up to a minute to get larger batches.
+//! The function does nothing else, because the stream waits for it to finish. The batches of a
+//! shard are read one after another, and kept for a day. Emails and webhooks share one function,
+//! because a stream should have at most two readers. The second reader is the worker of the audit
+//! trail, which waits up to a minute to get larger batches.
 
 use flows::App;
 use jiff::SignedDuration;

@@ -8,8 +8,8 @@ use workers::reports;
 fn main() -> Result<(), Error> {
     lambda::run(App::without_secret, async |app, event| {
         let moved = match reports::read(&event.payload) {
-            // If handling an event fails, SES does not repeat the event. Instead, Lambda repeats
-            // the invocation. If the invocation keeps failing, Lambda moves the event to the
+            // If handling an event fails, SES does not repeat the event, but Lambda repeats the
+            // invocation. If the invocation keeps failing, Lambda moves the event to the
             // dead-letter queue.
             Some(told) => reports::take(app, &told).await?,
             None => {

@@ -1,5 +1,5 @@
-//! Lambda of [`workers::outbox`]. `workers-changes` starts this function when there is work. A
-//! schedule also starts it every minute.
+//! Lambda of [`workers::outbox`]. `workers-changes` starts this function when there is work, and a
+//! schedule starts it every minute.
 
 use email::sandbox;
 use email::ses::Ses;

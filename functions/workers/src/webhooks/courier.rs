@@ -7,8 +7,8 @@
 //! An endpoint is skipped for some seconds if another worker has claimed it, or if processing its
 //! queue failed. A separate worker that finds only such endpoints therefore ends, instead of trying
 //! them again and again. The deliveries of these endpoints are not forgotten. A worker checks an
-//! endpoint's queue again before releasing it. The endpoint of a killed worker becomes due when the
-//! lease ends. A worker also looks for due endpoints at least once a minute.
+//! endpoint's queue again before it releases the endpoint. The endpoint of a killed worker becomes
+//! due when the lease ends. A worker also looks for due endpoints at least once a minute.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -25,7 +25,8 @@ use wire::id::ProjectId;
 
 use crate::webhooks::lane;
 
-/// The maximum number of endpoints that are processed at the same time. Tasks mostly wait.
+/// The maximum number of endpoints that are processed at the same time. The number can be large,
+/// because tasks mostly wait.
 const AT_ONCE: usize = 256;
 /// The number of due endpoints that are read from each shard.
 const READ: i32 = 200;
@@ -55,7 +56,7 @@ impl Default for Courier {
 }
 
 impl Courier {
-    /// A courier that processes at most this many endpoints at the same time.
+    /// A courier that processes at most `places` endpoints at the same time.
     pub fn with_places(places: usize) -> Self {
         Self { places, tasks: JoinSet::new(), busy: HashMap::new(), aside: HashMap::new(), is_crowded: Arc::default() }
     }
@@ -86,8 +87,8 @@ impl Courier {
 
     /// The endpoints in `due` that have no task and are not skipped, in the order in which they get
     /// free places. Each place goes to an endpoint of the project that has the fewest places at
-    /// this time. Among these endpoints, the place goes to the first endpoint in `due`, which has
-    /// been due the longest.
+    /// this time. Among the endpoints of that project, the place goes to the first in `due`, which
+    /// has been due the longest.
     fn in_turn(&self, due: Vec<Lane>) -> Vec<Lane> {
         let mut places: HashMap<ProjectId, usize> = HashMap::new();
         for (project, _) in self.busy.keys() {

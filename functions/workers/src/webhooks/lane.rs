@@ -20,29 +20,29 @@ use tokio::time::{Instant, sleep};
 use crate::fail_point::reached;
 use crate::webhooks::notice;
 
-/// The number of concurrent requests to an endpoint whose last attempt succeeded. Other endpoints
-/// get one request at a time, because a request to a name that resolves slowly occupies a thread,
-/// even after the request has ended.
+/// The number of concurrent requests to an endpoint whose last attempt succeeded. An endpoint whose
+/// last attempt failed gets one request at a time, because a request to a name that resolves slowly
+/// occupies a thread, even after the request has ended.
 const CONCURRENCY: usize = 8;
 /// The number of deliveries made before the queue is read again.
 const CHUNK: usize = CONCURRENCY * 4;
 /// After this time, a pass starts no more requests. Even if the last request takes the maximum
 /// time, it ends within the lease of the endpoint.
 const PASS: Duration = Duration::from_secs(33);
-/// A queue is searched for due places in parts, one after another. These are the numbers of places
-/// in the parts. Later places are found once earlier places are gone. The first part is small,
-/// because it usually contains enough due places. Otherwise, each chunk of a long queue would
-/// require reading a thousand places.
+/// The numbers of places in the parts of a queue that are searched for due places, one part after
+/// another. Places after the last part are found once earlier places are gone. The first part is
+/// small, because it usually contains enough due places, and each chunk of a long queue would
+/// otherwise require reading a thousand places.
 const PARTS: [i32; 10] = [128, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000];
-/// The time for which the processing of a failing endpoint pauses after each pass. It is a multiple
-/// of the time that was spent on searching for due places. The queue of such an endpoint grows,
-/// each new event causes a search, and connections may be refused immediately. Without pauses, the
-/// searches would keep the table busy and delay other endpoints.
+/// After each pass over the queue of a failing endpoint, processing pauses for this many times as
+/// long as the search for due places took. The queue of a failing endpoint grows, each new event
+/// causes a search, and connections may be refused immediately. Without pauses, the searches would
+/// keep the table busy and delay other endpoints.
 const COOLDOWN_FACTOR: u32 = 4;
 /// The longest pause.
 const MAX_COOLDOWN: Duration = Duration::from_secs(2);
-/// After this time, a pass starts no more requests if other endpoints are waiting for a task.
-/// Otherwise, a slow endpoint would occupy its task for several requests.
+/// After this time, a pass starts no more requests if other endpoints are waiting for a task,
+/// because a slow endpoint would otherwise occupy its task for several requests.
 const SHARE: Duration = Duration::from_secs(1);
 
 /// Delivers to an endpoint until nothing is due, the endpoint is disabled, another worker has
@@ -98,8 +98,8 @@ async fn pass(app: &App, mut claimed: ClaimedEndpoint, endpoint: &Endpoint, is_c
     let goes_on = || began.elapsed() < if is_crowded.load(Ordering::Relaxed) { SHARE } else { PASS };
     let mut off = None;
     // Only a few deliveries are read at a time, because a worker has many endpoints and a delivery
-    // may take 64 KB. The drawback is that the next deliveries wait for the slowest of these
-    // deliveries.
+    // may take 64 KB. The drawback is that the next deliveries wait for the slowest delivery in the
+    // chunk.
     for places in places.chunks(CONCURRENCY) {
         if off.is_some() || !goes_on() {
             break;
@@ -122,7 +122,7 @@ async fn pass(app: &App, mut claimed: ClaimedEndpoint, endpoint: &Endpoint, is_c
     Ok(PassOutcome { may_have_more: off.is_none() && !is_idle, cooldown })
 }
 
-/// The due places, and the time when the next of the other examined places becomes due.
+/// The due places, and the earliest time when another examined place becomes due.
 struct DuePlaces {
     places: Vec<Place>,
     next: Option<Timestamp>,
@@ -154,11 +154,11 @@ async fn due(app: &App, lane: &Lane) -> Result<DuePlaces, store::Error> {
     Ok(DuePlaces { places, next })
 }
 
-/// Attempts these deliveries, and writes several of their outcomes at a time as they arrive. Each
-/// delivery is taken from the iterator only when its request can begin. Attempts are concurrent
-/// while the endpoint works ([`Health::works`](model::webhook::health::Health::works)). Otherwise,
-/// the attempts are made one after another. Returns the reason for disabling the endpoint, if there
-/// is one.
+/// Attempts the deliveries in an iterator, and writes several outcomes at a time as they arrive.
+/// Each delivery is taken from the iterator only when its request can begin. Attempts are
+/// concurrent while the endpoint works ([`Health::works`](model::webhook::health::Health::works)),
+/// and are otherwise made one after another. Returns the reason for disabling the endpoint, if
+/// there is one.
 async fn deliver(
     app: &App,
     claimed: &mut ClaimedEndpoint,

@@ -99,8 +99,8 @@ fn team(pair: &Pair<Team>) -> Events {
     }
 }
 
-/// The events of a user's or team's API keys, which are stored in the owner's item. Using a key
-/// causes no event. Deleting an owner causes no events for the owner's keys.
+/// The events of a user's or team's API keys, which are stored in the owner's item. Using a key or
+/// deleting its owner does not cause events for the key.
 fn owned_keys(events: &mut Events, owner: Owner, [old, new]: [&OwnedKeys; 2]) {
     let ([created, updated, deleted], (name, id)) = match owner {
         Owner::User(id) => {
@@ -177,8 +177,8 @@ fn session(pair: &Pair<Session>) -> Events {
     data.map(|data| (event_type, data)).into_iter().collect()
 }
 
-/// The events of an email contain only its id, status and creation time. They do not contain its
-/// recipients, texts or codes.
+/// The events of an email contain only its id, status and creation time, but not its recipients,
+/// texts or codes.
 fn email(pair: &Pair<OutboxEntry>) -> Events {
     let Some(new) = &pair.new else { return Vec::new() };
     let event_type = match &pair.old {

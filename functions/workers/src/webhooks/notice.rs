@@ -1,8 +1,8 @@
 //! Notifies a project's owners that an endpoint was disabled.
 //!
 //! The email contains the project's name and the endpoint's address, and the project's
-//! administrators can cause the email at any time. Administrators could use this to email texts of
-//! their choice to strangers. The email is therefore sent only to verified addresses, and at most
+//! administrators can cause the email at any time. So that administrators cannot misuse the email
+//! to send texts of their choice to strangers, it is sent only to verified addresses, and at most
 //! once a day per project. The endpoint shows the reason why it was disabled.
 
 use flows::App;
@@ -25,8 +25,8 @@ const HTML: &str = r#"<h1>Webhooks are switched off</h1>
 <p>{% if variables.is_gone %}It answered with status 410, which means that it no longer exists.{% else %}Every delivery to it has failed for five days.{% endif %} New events are not kept for it.</p>
 <p>Once it works again, switch it on in the project's settings. Events that are still pending are then delivered.</p>"#;
 
-/// The emails to the owners, and the write that counts them. There are no writes if the owners were
-/// notified within the last day, or if the project has no owners in `internal`.
+/// The emails to the owners, and the write that counts them. Empty if the owners were notified
+/// within the last day, or if the project has no owners in `internal`.
 pub(super) async fn writes(app: &App, id: &ProjectId, endpoint: &Endpoint, reason: DisabledReason) -> Result<Vec<Write>, store::Error> {
     let (internal, now) = (ProjectId::internal(), app.clock.now());
     let Some(row) = app.store.project(id).await? else { return Ok(Vec::new()) };

@@ -79,8 +79,8 @@ fn message(change: &Change, index: usize, event_type: EventType, data: Value) ->
 }
 
 /// The deliveries of an event. The events of one change keep their order. Two changes in different
-/// shards of the stream may have the same sequence number. The events of the two changes get
-/// different positions because of the digest of the changed object.
+/// shards of the stream may have the same sequence number. Their events still get different
+/// positions, because the positions include the digest of the changed object.
 fn deliveries<'a>(
     change: &'a Change,
     (index, message): (usize, &'a Message),

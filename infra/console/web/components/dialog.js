@@ -31,8 +31,8 @@ export function open(title, content) {
 }
 
 /**
- * Asks for confirmation, then calls `act`. If that fails, the dialog stays open and shows the API's
- * error. If `name` is given, the user must type it. Returns whether `act` succeeded.
+ * Asks for confirmation, then calls `act`. If `act` fails, the dialog stays open and shows the
+ * API's error. If `name` is given, the user must type it. Returns whether `act` succeeded.
  */
 export function confirm({ title, text, verb = title, name, act }) {
   return open(title, (close) => {
@@ -118,8 +118,8 @@ export function mayLeave() {
 }
 
 /**
- * Shows how a form differs from what someone else has saved since. Returns which values to keep,
- * "theirs" or "mine"; neither if the user cancels.
+ * Shows how a form differs from what someone else has saved in the meantime. Returns which values
+ * to keep, "theirs" or "mine", or `undefined` if the user cancels.
  */
 export function showConflicts(conflicts, labelOf) {
   const printed = (value) =>

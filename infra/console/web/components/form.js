@@ -1,6 +1,6 @@
-// Forms. Forms that show the problems reported by the API beside the fields, and keep all input.
-// Edit forms send only changed values, and ask before they overwrite changes that someone else
-// made, even at the same moment.
+// Forms, which show the problems reported by the API beside the fields, and keep all input. Edit
+// forms send only changed values, and ask before they overwrite changes that someone else has made
+// in the meantime.
 
 import { isStale, MAX_ATTEMPTS } from "../core/api.js";
 import { fill, h, newId, say } from "../core/dom.js";
@@ -11,8 +11,9 @@ import { showConflicts } from "./dialog.js";
 import { button, curlButton, failure, shown } from "./parts.js";
 
 /**
- * For each type of field: its control, and how to set and read its value. `Field` handles the types
- * `switch`, `choices` and `radio`; a type may also be an object like these.
+ * The control of each type of field, and how to set and read its value. `Field` itself handles the
+ * types `switch`, `choices` and `radio`. Instead of a name, a field's type may be an object with
+ * the same methods.
  */
 const TYPES = {
   text: {
@@ -79,7 +80,7 @@ class Field {
   constructor(field, value) {
     this.field = field;
     this.id = newId("field");
-    // Unknown to `TYPES` are the types that `Field` handles.
+    // `TYPES` does not contain the types that `Field` itself handles.
     this.type = typeof field.type === "object" ? field.type : TYPES[field.type ?? "text"];
     this.problem = h("span", { class: "problem", id: `${this.id}-problem`, role: "alert", hidden: true });
     this.unit = field.isDuration && h("output", { class: "muted small unit" });
@@ -175,14 +176,15 @@ export const posts = (api, place, body = (given) => given) => ({
 /**
  * A form.
  *
- * - `fields` have a name (the path in the request's body), label, help and type; a field with
- *   `when(values)` is shown only while that holds for the values in the form, and `refusal` replaces
- *   the API's words for what is wrong with the field;
+ * - `fields` have a name (the path in the request's body), label, help and type; fields with
+ *   `when(values)` are shown only while `when` returns true; `refusal` replaces the API's
+ *   description of a problem;
  * - `values` to edit; without them, the form creates or sends something;
- * - `reread()` returns the current values; the form is compared with them before saving, and `send`
- *   fails if they are outdated;
+ * - `reread()` returns the current values, with which the form is compared before saving; `send`
+ *   must fail if these values are outdated;
  * - `send(body, values, changes)` makes the change, where `values` and `changes` have the paths of
- *   fields as names; `request` takes the same and returns the request, to copy as curl;
+ *   fields as names; `request` takes the same arguments, and returns the request for copying as a
+ *   curl command;
  * - `done(answer, values)` is called after success.
  */
 export function form({ fields, values, reread, send, request, done, verb, cancel, extra }) {
@@ -224,8 +226,8 @@ export function form({ fields, values, reread, send, request, done, verb, cancel
   }
 
   /**
-   * The values for creating something, without hidden fields and, unless `isSent`, without empty
-   * ones.
+   * The values for creating something, without hidden fields and, unless they have `isSent`,
+   * without empty fields.
    */
   const given = (found) =>
     Object.fromEntries(

@@ -57,9 +57,9 @@ function tableRow(columns, row, href) {
  * - `path` and `query` name the operation, `items` the field with its rows;
  * - `columns`, `href`: see `table`;
  * - `search` is the query parameter of the search, `choices` are orders and filters;
- * - `index` is the query parameter of a quick search, which finds only some of the matches: it runs
- *   first, unless an order is chosen; the full search runs on demand, or if the quick one finds
- *   nothing;
+ * - `index` is the query parameter of a quick search, which finds only some matches. The quick
+ *   search runs first, unless an order is chosen; the full search runs on demand or if the quick
+ *   search finds nothing;
  * - `none` is shown when there are no rows;
  * - with `isLive`, the first page is updated automatically.
  */
@@ -129,8 +129,8 @@ class List {
   }
 
   /**
-   * Reads and shows the first page, or the next one at a cursor. With `null`, adds the first page
-   * of the full search to the rows of the quick one.
+   * Reads and shows the first page, or the page at a cursor. With `null`, adds the first page of
+   * the full search to the rows of the quick search.
    */
   async #load(cursor) {
     this.#running.abort();

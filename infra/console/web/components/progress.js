@@ -9,9 +9,9 @@ import { button, failure, note } from "./parts.js";
  * Opens a dialog for work in steps.
  *
  * - `begin` is the content of the form shown before the start;
- * - `step()` does the next step and returns whether there is another; if it fails and the user
- *   retries, it is called again for the same step;
- * - `progress()` returns a text about the work so far, `finished()` one about the result.
+ * - `step()` does the next step and returns whether another step follows; if a step fails and the
+ *   user retries, `step()` is called again for the same step;
+ * - `progress()` returns a text about the work so far, and `finished()` a text about the result.
  *
  * Returns whether any step was done. Closing the dialog also stops the work, after the current
  * step.

@@ -37,7 +37,7 @@ class TeamPicker {
       autocomplete: "off",
       spellcheck: "false",
       oninput: () => this.#typed(),
-      // Enter would send the form.
+      // Without this handler, Enter would send the form.
       onkeydown: (event) => event.key === "Enter" && event.preventDefault(),
     });
     this.element = h("div", { class: "picker" }, this.#chips, this.#search, this.#counted, this.#found);

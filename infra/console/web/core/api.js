@@ -200,8 +200,8 @@ export class Resource {
 }
 
 /**
- * An address that does not identify exactly one user. `verified` and `unverified` are the ids of
- * users who have or have not verified it as their primary address.
+ * The error for an address that does not identify exactly one user. `verified` and `unverified` are
+ * the ids of users who have or have not verified the address as their primary address.
  */
 export class UnknownUser extends Error {
   constructor(address, verified, unverified) {
@@ -215,7 +215,7 @@ export class UnknownUser extends Error {
 /**
  * The id of a user, from an id or a verified primary address; a text without an @ is returned
  * trimmed. Throws `UnknownUser` unless exactly one user has verified the address. Anyone can enter
- * someone else's address or sign up with it, so an unverified one identifies nobody. Anonymous
+ * someone else's address or sign up with it, so an unverified address identifies nobody. Anonymous
  * users are found only by id.
  */
 export async function userId(api, text) {
@@ -250,8 +250,8 @@ export async function allRows(api, path, query) {
 }
 
 /**
- * The next rows of a list. Pages of a search may be empty although more follow, so it reads up to
- * `max` pages to find a row.
+ * The next rows of a list. Pages of a search may be empty although more pages follow, so the
+ * function reads up to `max` pages to find a row.
  */
 export async function nextRows(api, path, query, cursor, { signal, max = 10, items = "items" } = {}) {
   for (let read = 1; ; read += 1) {

@@ -53,8 +53,8 @@ export function resolved(document, schema, depth = 6) {
 const EXAMPLES = { string: "", integer: 0, number: 0, boolean: false, array: [], object: {} };
 
 /**
- * A body to start from: the required fields, each with an example, a permitted value, or an empty
- * one.
+ * A request body to start from: the required fields, each with an example, a permitted value, or an
+ * empty value.
  */
 export function exampleOf(document, schema) {
   const whole = resolved(document, schema);

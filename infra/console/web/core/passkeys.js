@@ -7,8 +7,8 @@ export function isSupported() {
 }
 
 /**
- * Uses a passkey, and returns `code` and `authentication_response` for the API. Given the code of a
- * sign-in attempt, they are its second factor.
+ * Uses a passkey, and returns `code` and `authentication_response` for the API. If the code of a
+ * sign-in attempt is given, the passkey is the attempt's second factor.
  */
 export async function prove(api, attempt) {
   const start = "/auth/passkey/initiate-passkey-authentication";

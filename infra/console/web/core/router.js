@@ -3,7 +3,8 @@
 export const BASE = "/console";
 
 /**
- * The parameters of a path that matches a pattern such as `/:project/users/:user`, else `null`.
+ * The parameters of a path that matches a pattern such as `/:project/users/:user`; `null` if it
+ * does not match.
  */
 export function match(pattern, path) {
   const wanted = pattern.split("/");

@@ -53,7 +53,7 @@ export class Session {
   /**
    * Uses the token of the printed link to get the keys of the gateway's first project. Any site can
    * open the console with a made-up token, so the stored token is replaced only after the gateway
-   * has accepted the new one.
+   * has accepted the new token.
    */
   async open() {
     const { localStorage } = this.#stores;
@@ -87,7 +87,7 @@ export class Session {
   }
 
   /**
-   * The signed-in user's email address, or else name or id; `null` if nobody is signed in.
+   * The signed-in user's email address, otherwise name or id; `null` if nobody is signed in.
    */
   get email() {
     return this.#user?.email ?? null;

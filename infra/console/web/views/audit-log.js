@@ -83,8 +83,8 @@ export async function entries({ api, router, to }, query) {
 const PASTS = { cancel: "cancelled", find: "found", forget: "forgot", send: "sent", set: "set", transfer: "transferred", undoe: "undid" };
 
 /**
- * What was done, from the summary of an operation: "Updates or revokes a key" is "Updated or
- * revoked a key". Leaves out what the operation returned.
+ * Says what was done, derived from the summary of an operation: "Updates or revokes a key" becomes
+ * "Updated or revoked a key". Leaves out what the operation returned.
  */
 export function past(summary) {
   const verb = (text) => {

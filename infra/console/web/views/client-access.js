@@ -1,4 +1,4 @@
-// Whose app an OAuth client is, what it may ask for, and who may sign in to it.
+// Settings of an OAuth client: whose app it is, what it may ask for, and who may sign in to it.
 
 import { form } from "../components/form.js";
 import { link } from "../components/parts.js";

@@ -1,4 +1,4 @@
-// What the pages of OAuth clients share.
+// Code shared by the pages of OAuth clients.
 
 import { link } from "../components/parts.js";
 import { path } from "../core/api.js";
@@ -16,8 +16,8 @@ export function stateOf(client) {
 export const ownerOf = (client) => (client.is_first_party ? "own" : "other");
 
 /**
- * What software needs to use the project as its OpenID provider: its metadata, with the URL of the
- * metadata.
+ * The project's metadata and its URL, which software needs in order to use the project as its
+ * OpenID provider.
  */
 export async function metadataOf(api, projectId) {
   const metadata = await api.get(path`/projects/${projectId}/.well-known/openid-configuration`);

@@ -1,4 +1,4 @@
-// What to enter in the app of an OAuth client: issuer, id, secret and endpoints.
+// The values to enter in the app of an OAuth client: issuer, id, secret and endpoints.
 
 import { open, showOnce } from "../components/dialog.js";
 import { form } from "../components/form.js";

@@ -63,7 +63,7 @@ function returnsTo({ redirect_uris: uris }) {
 }
 
 async function creation({ api, projectId, router, to }) {
-  // Read first: a failure after the creation would lose the secret.
+  // The metadata is read first, because a failure after the creation would lose the secret.
   const { issuer, discovery } = await metadataOf(api, projectId);
   return h(
     "div",

@@ -1,7 +1,7 @@
 // Confirms the sign-in of a command-line tool, such as `gateway login`, or of a device.
 //
-// The link may come from a stranger whose tool is waiting for it, so the page confirms nothing
-// without a click.
+// The link may come from a stranger whose tool is waiting for it, so the page confirms the sign-in
+// only after a click.
 
 import { form } from "../components/form.js";
 import { button, facts, failure, head, note, shown, time } from "../components/parts.js";

@@ -34,8 +34,8 @@ export function userReader(api) {
 }
 
 /**
- * The recipients of an email. An email to a user's primary address does not store the address: this
- * shows the user's current address or name, or the beginning of the id.
+ * The recipients of an email. An email to a user's primary address does not store the address, so
+ * the list shows the user's current address or name, or the beginning of the id.
  */
 export function recipients(to, userOf) {
   if (to.emails?.length) return shown(to.emails.join(", "), { max: 120 });

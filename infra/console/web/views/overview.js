@@ -1,4 +1,4 @@
-// The numbers of a project: users, teams, sign-ups and emails.
+// The figures of a project: users, teams, sign-ups and emails.
 
 import { bars, shares } from "../components/chart.js";
 import { table } from "../components/list.js";

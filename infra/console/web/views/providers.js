@@ -1,4 +1,4 @@
-// The providers that users sign in with, and the redirect URL to register at each.
+// The providers that users sign in with, and the redirect URL to register at each provider.
 
 import { deletion } from "../components/dialog.js";
 import { form } from "../components/form.js";

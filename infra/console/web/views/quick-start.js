@@ -216,7 +216,8 @@ export async function view({ session, projectId, query, to }) {
 }
 
 /**
- * Asks for the keys that the commands need. The API shows keys only once, so the console has none.
+ * Asks for the keys that the commands need. The API shows keys only once, so the console does not
+ * have them.
  */
 function ownKeys({ projectId, to, show }) {
   return h(

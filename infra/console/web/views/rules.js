@@ -1,4 +1,4 @@
-// The sign-up rules of a project, how often each one matched, and a form to test them.
+// The sign-up rules of a project, how often each rule matched, and a form to test them.
 
 import { deletion } from "../components/dialog.js";
 import { form, posts } from "../components/form.js";

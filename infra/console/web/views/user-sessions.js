@@ -17,7 +17,7 @@ export function placeOf(place) {
 /**
  * The live sessions of a user, whose id may be `me`. `mark` returns the tag of a session, if any;
  * `canEnd` says which sessions get a button to end them; `query` is the query of the request that
- * ends one.
+ * ends a session.
  */
 export function liveSessions({ api, refresh, user, query, mark, canEnd = () => true }) {
   const end = async (session) => {

@@ -1,5 +1,4 @@
-// The ways in which a user signs in: addresses, password, factors, passkeys, and accounts at
-// providers.
+// How a user signs in: addresses, password, factors, passkeys, and accounts at providers.
 
 import { confirm } from "../components/dialog.js";
 import { form, posts, saves } from "../components/form.js";

@@ -89,7 +89,7 @@ function deliveries({ api, router, endpoint, place, refresh }) {
 
 /**
  * Redelivers failed events, page by page. Returns whether anything may have been delivered. Skips
- * events that fail after the start, or the work might never end.
+ * events that fail after the start, because the work might otherwise never end.
  */
 function replayAllFailed(api, place) {
   const period = h(

@@ -52,8 +52,8 @@ export function stateOf(endpoint) {
 }
 
 /**
- * Header lines such as `X-Token: abc` as an object, and back. A line without a colon becomes a
- * header without a value, so that the API reports it.
+ * Converts header lines such as `X-Token: abc` to an object, and back. A line without a colon
+ * becomes a header without a value, so that the API reports it.
  */
 export const headersOf = (text) =>
   Object.fromEntries(

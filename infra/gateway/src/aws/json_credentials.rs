@@ -4,7 +4,7 @@ use anyhow::anyhow;
 use aws::Credentials;
 use serde::Deserialize;
 
-/// The credentials in this format.
+/// Credentials in the JSON format.
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub(super) struct JsonCredentials {

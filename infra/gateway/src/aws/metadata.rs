@@ -14,7 +14,7 @@ use super::json_credentials::JsonCredentials;
 use crate::causes::with_causes;
 use crate::http_client::http_client;
 
-/// How long to wait for a response. Both metadata services run on the machine or close to it, so
+/// How long to wait for a response. The metadata services run on the machine or close to it, so
 /// they respond sooner. Outside EC2, nothing responds at the address of the instance metadata
 /// service.
 const TIMEOUT: Duration = Duration::from_secs(1);

@@ -1,5 +1,5 @@
-//! The AWS credentials and region of the command line. Credentials are looked up in the following
-//! order, which is close to that of the AWS CLI and SDKs.
+//! The AWS credentials and region of the command line. Credentials are looked up in almost the same
+//! order as by the AWS CLI and SDKs:
 //!
 //! | order | where | how |
 //! |---|---|---|
@@ -121,8 +121,8 @@ fn profile_credentials(profile: &Profile) -> anyhow::Result<Result<Credentials, 
     run(Command::new("sh").args(["-c", command]), &what).map(Ok)
 }
 
-/// Gets credentials from the AWS CLI, because these require calls to other AWS services. Without a
-/// profile, the environment says which credentials to get.
+/// Gets credentials that require calls to other AWS services, which only the AWS CLI makes. Without
+/// a profile, the environment says which credentials to get.
 fn from_aws_cli(profile: Option<&str>, kind: &str) -> anyhow::Result<Credentials> {
     let mut command = Command::new("aws");
     command.args(["configure", "export-credentials", "--format", "process"]);

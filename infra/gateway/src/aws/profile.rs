@@ -16,7 +16,7 @@ pub(super) struct Profile {
 }
 
 impl Profile {
-    /// Reads the profile with this name; `None` if neither file has it.
+    /// Reads the profile with the given name; `None` if neither file contains it.
     pub(super) fn read(name: &str) -> anyhow::Result<Option<Self>> {
         let [config, credentials] = files();
         let of = |file: Option<PathBuf>, prefix| anyhow::Ok(text(file)?.and_then(|text| section(&text, name, prefix)));
@@ -26,7 +26,7 @@ impl Profile {
         Ok(is_there.then(|| Self { name: name.to_owned(), config, credentials }))
     }
 
-    /// A setting from the credentials file or, if it is not there, from the configuration file.
+    /// A setting from the credentials file or, if it is not set there, from the configuration file.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
         self.credentials.get(name).or_else(|| self.config.get(name)).map(String::as_str)
     }

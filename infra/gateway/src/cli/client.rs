@@ -87,7 +87,7 @@ impl Command {
                 let before = administrator.get(&path).await?;
                 let mut after = administrator.ask(Method::PATCH, &path, Some(&body)).await?;
                 if !output.is_json() {
-                    // Every change sets it.
+                    // Every change updates this time, so it is left out of the differences.
                     after["updated_at_millis"] = before["updated_at_millis"].clone();
                 }
                 output.changed(&before, &after)

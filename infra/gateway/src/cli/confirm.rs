@@ -4,7 +4,8 @@ use std::io::{IsTerminal as _, stdin};
 
 use anyhow::{Context as _, bail};
 
-/// Requires the id of the item to delete, in `given` or typed at the prompt. Fails if it differs.
+/// Requires the id of the item to delete, in `given` or typed at the prompt. Fails if the ids
+/// differ.
 pub(super) fn deletion(kind: &str, what: &str, id: &str, given: Option<String>) -> anyhow::Result<()> {
     let confirmed = match given {
         Some(again) => again,
@@ -20,7 +21,7 @@ pub(super) fn deletion(kind: &str, what: &str, id: &str, given: Option<String>) 
 /// Reads a line from standard input; on a terminal, prints a prompt first.
 fn typed(what: &str) -> anyhow::Result<String> {
     if stdin().is_terminal() {
-        eprint!("This deletes {what}. Type its id to confirm: ");
+        eprint!("This deletes {what}. To confirm the deletion, type the id: ");
     }
     let mut line = String::new();
     stdin().read_line(&mut line).context("cannot read the id from standard input")?;

@@ -68,13 +68,13 @@ async fn publish(target: &Target, folder: &Path, site_url: Option<String>, bucke
     let PublishSummary { published: PublishResult { number, written }, stored, deleted } =
         folder.publish(&tools.store, shelf.as_ref(), now).await?;
     if shelf.is_none() {
-        say!("Link previews have no images. To add images, pass `--images BUCKET` with the stack's output ImagesBucket");
+        say!("Link previews have no images. To add images, pass `--images BUCKET` with the bucket in the stack's output ImagesBucket");
     }
     let Some(written) = written else {
         say!("Nothing has changed since publication {number}");
         return Ok(());
     };
-    let place = site_url.map_or_else(|| "at the URL that serves it".to_owned(), |url| format!("at {url}"));
+    let place = site_url.map_or_else(|| "at the URL that serves the site".to_owned(), |url| format!("at {url}"));
     let later = folder.content.blog_posts.iter().filter(|post| !post.is_public(now)).count();
     let later = if later == 0 { String::new() } else { format!(" ({later} of the posts will appear later)") };
     let (apps, posts) = (folder.content.apps.len(), folder.content.blog_posts.len());

@@ -24,8 +24,10 @@ pub(super) struct Options {
 
 impl Options {
     pub(super) async fn run(self, target: &Target) -> anyhow::Result<()> {
-        let table =
-            target.table.as_deref().context("--table is required: pass the name of the deployment's table, an output of the stack")?;
+        let table = target
+            .table
+            .as_deref()
+            .context("--table is required: pass the name of the deployment's table, which is an output of the stack")?;
         let api_url = self.api_url.filter(|url| !url.is_empty()).map(|url| base_url("GATELET_API_URL", &url)).transpose()?;
         let aws = Aws::find().await?;
         let deployment = Deployment {

@@ -17,7 +17,7 @@ const OWN: &str = "
 | `GATELET_REMOTE_PAGES` | `1` also shows the console, the inbox and the outbox to connections from other addresses, like `--remote-pages` | none |
 | `GATELET_TRUSTED_PROXIES` | networks of proxies that send the client's address in `X-Forwarded-For`, separated by commas, like `--trusted-proxy` | none |
 | `GATELET_DYNAMODB_ACCESS_KEY_ID`, `GATELET_DYNAMODB_SECRET_ACCESS_KEY` | fix the credentials of `--dynamodb-port` | generated at the first start |
-| `GATELET_LOG` | what to log: `off`, `error`, `warn`, `info`, `debug`, `trace`, or levels for single modules, such as `warn,gateway=debug` | `warn,dynoxide=error` |
+| `GATELET_LOG` | what to log: `off`, `error`, `warn`, `info`, `debug`, `trace`, or levels for individual modules, such as `warn,gateway=debug` | `warn,dynoxide=error` |
 | `GATELET_HEALTH_URL` | the gateway that `gateway health` checks | `http://127.0.0.1:8787` |
 | `AWS_PROFILE`, `AWS_CONFIG_FILE`, `AWS_SHARED_CREDENTIALS_FILE` | the profile and the files of the AWS configuration, for commands with `--table` | `default`, in `~/.aws` |
 ";
@@ -84,8 +84,10 @@ fn unknown(names: impl Iterator<Item = String>) -> Vec<String> {
         if known.contains(&name) || OF_APPS.contains(&name.as_str()) || (alike.is_none() && !name.starts_with(PREFIX)) {
             return None;
         }
-        let advice = alike
-            .map_or_else(|| "run `gateway help environment` to list those that do".to_owned(), |known| format!("did you mean {known}?"));
+        let advice = alike.map_or_else(
+            || "run `gateway help environment` to list all known variables".to_owned(),
+            |known| format!("did you mean {known}?"),
+        );
         Some(format!("the variable {} has no effect: {advice}", name.escape_debug()))
     };
     let mut warnings: Vec<String> = names.filter(|name| begins_alike(name)).filter_map(warning).collect();

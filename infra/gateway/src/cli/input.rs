@@ -30,7 +30,7 @@ pub(super) fn patch(settings: &[String]) -> anyhow::Result<Value> {
             let _ = write!(pointer, ".{name}");
             let object = place.as_object_mut().with_context(|| {
                 let path = pointer.trim_start_matches('.');
-                format!("{path} conflicts with another argument, which sets a parent of this field to a value that has no fields: leave out one of the two")
+                format!("{path} conflicts with another argument, which sets a parent of this field to a value without fields: leave out one of the arguments")
             })?;
             place = object.entry(name).or_insert_with(|| Value::Object(Map::new()));
         }

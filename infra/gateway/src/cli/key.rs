@@ -66,7 +66,7 @@ impl Command {
         match self {
             Self::List { common: CommonOptions { of, output } } => {
                 let mut sets = Administrator::required(target, of).await?.get(KEYS).await?;
-                let Value::Array(sets) = sets["items"].take() else { anyhow::bail!("the response of {KEYS} is not a list") };
+                let Value::Array(sets) = sets["items"].take() else { anyhow::bail!("the response from {KEYS} is not a list") };
                 let now = Clock::system().now();
                 output.list(["ID", "DESCRIPTION", "KEYS", "PERMISSIONS", "EXPIRES", "STATE"], sets, |set| line(set, now))
             }
@@ -105,7 +105,7 @@ impl Create {
         );
         ensure!(
             !self.server || self.permission.is_empty(),
-            "--server creates a key without limits, and --permission a key with only some permissions: use one of the two"
+            "--server and --permission cannot be combined: --server creates a key with all permissions, --permission a key with only some"
         );
         let life = SignedDuration::from_hours(24 * i64::from(self.days));
         let expires_at = Clock::system().now().checked_add(life).with_context(|| format!("--days {} is too large", self.days))?;

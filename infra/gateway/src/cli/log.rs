@@ -7,7 +7,7 @@ use wire::environment::variable;
 
 const NAME: &str = "GATELET_LOG";
 const DEFAULT: &str = "warn,dynoxide=error";
-const EXPECTED: &str = "expected off, error, warn, info, debug or trace, or levels for single modules, as in warn,gateway=debug";
+const EXPECTED: &str = "expected off, error, warn, info, debug or trace, or levels for individual modules, as in warn,gateway=debug";
 
 pub(super) fn install() -> anyhow::Result<()> {
     let text = variable(NAME);
@@ -16,9 +16,9 @@ pub(super) fn install() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Parses log levels for all modules or for single ones. A word without `=` must be a level:
-/// `EnvFilter` would take an unknown word for a module's name, but it is more likely a misspelled
-/// level.
+/// Parses log levels for all modules or for single modules. A word without `=` must be a level:
+/// `EnvFilter` would take an unknown word for a module's name, but such a word is more likely a
+/// misspelled level.
 fn filter(text: &str) -> anyhow::Result<EnvFilter> {
     let directives: Vec<&str> = text.split(',').map(str::trim).collect();
     for &directive in &directives {

@@ -1,5 +1,5 @@
-//! The command line: The commands of the gateway: `serve`, which is the default, and commands that
-//! work on a gateway's data, on an AWS table, or on a deployment over its API.
+//! The commands of the gateway: `serve`, which is the default, and commands that work on a
+//! gateway's data, on an AWS table, or on a deployment over its API.
 
 mod audit;
 mod client;

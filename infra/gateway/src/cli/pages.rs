@@ -14,11 +14,11 @@ pub(super) fn run(folder: &Path) -> anyhow::Result<()> {
     let data = Data::existing(folder)?;
     let Some(holder) = Data::holder(folder) else { bail!("no gateway is serving {}: start the gateway first", folder.display()) };
     let Some(url) = &holder.pages else {
-        bail!("{holder} shows no pages at localhost: unless it is still starting, check --no-pages, --trusted-proxy and --listen")
+        bail!("{holder} does not serve pages on localhost: wait until it has started, or check --no-pages, --trusted-proxy and --listen")
     };
     let file = data.keys_file();
     let key = PageKey::saved(&SavedKeys::read(Some(&file))?);
-    let key = key.with_context(|| format!("{} has no page key: start the gateway again", file.display()))?;
+    let key = key.with_context(|| format!("{} has no page key: restart the gateway", file.display()))?;
     say!("{}", key.link(url));
     Ok(())
 }

@@ -3,7 +3,7 @@
 //! can be removed.
 //!
 //! The command can be stopped and restarted at any time, because it skips values that the current
-//! secret already protects. Servers can keep running if every one of them has the current secret.
+//! secret already protects. Servers can keep running if all of them have the current secret.
 
 use anyhow::ensure;
 use crypto::trail_keys::TrailKeys;

@@ -29,7 +29,7 @@ pub(super) async fn folder_secret(data: &Data, store: &Store, entropy: &Entropy)
     if let Some(secret) = given(Some(data))? {
         return Ok(secret);
     }
-    let missing = || format!("the deployment secret of this data is missing: {}", advice(data));
+    let missing = || format!("the deployment secret for this data is missing: {}", advice(data));
     check(store, &DeploymentSecret::absent()).await.with_context(missing)?;
     data.new_secret(entropy)
 }
@@ -42,7 +42,7 @@ pub(super) async fn checked(data: &Data, store: &Store, entropy: &Entropy, is_lo
     let is_missing = !is_set && !data.secret_file().exists();
     let secret = match folder_secret(data, store, entropy).await {
         Err(error) if is_lost && is_missing => {
-            tracing::warn!("{error:#}: starting with a new one");
+            tracing::warn!("{error:#}: starting with a new secret");
             data.new_secret(entropy)?
         }
         secret => secret?,
@@ -73,8 +73,8 @@ fn advice(data: &Data) -> String {
     )
 }
 
-/// Fails if there are audit trails, but the secret authenticates none of them. So a forged trail
-/// cannot keep the gateway from starting if another project has a genuine trail.
+/// Fails if there are audit trails, but the secret authenticates none of them. A forged trail can
+/// therefore not keep the gateway from starting if another project has a genuine trail.
 /// `gateway audit verify` reports forged trails.
 async fn check(store: &Store, secret: &DeploymentSecret) -> anyhow::Result<()> {
     let keys = TrailKeys::new(secret);

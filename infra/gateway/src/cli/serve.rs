@@ -118,7 +118,8 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
         tracing::warn!("GATELET_SECURITY_EXPIRES {stale}");
     }
     let smtp = Smtp::trusting(&settings, tls::public_roots, clock.clone())?;
-    // Used for calls to providers and webhooks. An unusable proxy URL is reported here.
+    // Calls to providers and webhooks use the proxy. An unusable proxy URL is reported before the
+    // gateway starts.
     Proxy::from_env()?;
     let inbox = open_inbox(data.as_ref(), &clock)?;
     let shows_pages = !options.no_pages && trusted.is_empty();
@@ -206,9 +207,9 @@ fn trusted_proxies(options: &Options) -> anyhow::Result<Vec<Network>> {
     }
 }
 
-/// The base URL of the pages. This is the API's URL if the API's host is a loopback name, because a
-/// container or tunnel may map the gateway's port. Otherwise, the base URL is `localhost` with the
-/// gateway's port. `None` if the gateway listens only on a network address.
+/// The base URL of the pages: the API's URL if its host is a loopback name, and otherwise
+/// `localhost` with the gateway's port. The API's URL is preferred because a container or tunnel
+/// may map the gateway's port. `None` if the gateway listens only on a network address.
 fn pages_url(api_url: &str, address: SocketAddr) -> Option<String> {
     if !address.ip().is_loopback() && !address.ip().is_unspecified() {
         return None;
@@ -264,7 +265,7 @@ fn open_inbox(data: Option<&Data>, clock: &Clock) -> anyhow::Result<Inbox> {
     Ok(inbox)
 }
 
-/// The machine's clock, moved ahead by this many seconds.
+/// The machine's clock, moved ahead by `ahead` seconds.
 fn clock(ahead: u32) -> Clock {
     let system = Clock::system();
     Clock::new(move || after(system.now(), SignedDuration::from_secs(ahead.into())))

@@ -41,8 +41,8 @@ impl RunningGateway {
         say!("Stopping once running requests have finished");
         stop.send_replace(true);
         // The wait is limited, because a client could otherwise keep the gateway running with an
-        // open request. Stopping after this time is safe, because acknowledged writes are already
-        // durable.
+        // open request. Stopping after the time limit is safe, because acknowledged writes are
+        // already durable.
         let finished = async { (server.await, worker.await, trail.await, webhooks.await) };
         match tokio::time::timeout(TIMEOUT, finished).await {
             Ok((served, worked, linked, delivered)) => {

@@ -1,7 +1,7 @@
 //! `gateway export` and `gateway import`: copy a whole table to a folder of JSON lines and back,
 //! for example from a gateway to an AWS table.
 //!
-//! Both commands can be stopped and restarted at any time: an export continues after its last
+//! An export or import can be stopped and restarted at any time: an export continues after its last
 //! complete page, and an import skips items that the table already contains unchanged. The folder
 //! contains password hashes and email addresses, so only the owner of its files can read them. The
 //! export does not include the deployment secret, which the destination needs for sealed values.
@@ -89,7 +89,10 @@ impl Export {
             Some(state) => state,
             // An empty file can be overwritten.
             None if items_file(folder).metadata().is_ok_and(|items| items.len() > 0) => {
-                bail!("{} contains items.jsonl, but no export.json with the progress of an export: choose another folder", folder.display())
+                bail!(
+                    "{} contains items.jsonl, but not export.json, which records the progress of an export: choose another folder",
+                    folder.display()
+                )
             }
             None => {
                 // The progress is saved before any items, so that an export can be resumed even if
@@ -177,7 +180,7 @@ async fn refuse_deleted(store: &Store, folder: &Path) -> anyhow::Result<()> {
         if let Some(project) = project_in(&line?)?
             && deleted.contains(&project)
         {
-            bail!("project {project} is still being deleted; try again once a worker has finished");
+            bail!("project {project} is still being deleted; try again when the deletion has finished");
         }
     }
     Ok(())
@@ -210,7 +213,7 @@ impl Tally {
             );
         }
         ensure!(written + identical == items, "only {} of {items} items were imported: run import again", written + identical);
-        say!("Imported {items} items: {written} written, {identical} existed");
+        say!("Imported {items} items: {written} written, {identical} already existed");
         Ok(())
     }
 }

@@ -15,7 +15,7 @@ const WIDTH: u16 = 1200;
 const HEIGHT: u16 = 630;
 /// The distance of the logo and the texts from the edges of the picture, in pixels.
 const MARGIN: f32 = 80.0;
-/// The font sizes of the title in pixels, each with the maximum number of lines in this size.
+/// The font sizes of the title in pixels, each with the maximum number of lines at that size.
 const SIZES: [(f32, usize); 3] = [(92.0, 2), (76.0, 3), (62.0, 4)];
 const SMALL: f32 = 38.0;
 /// The number of shades from the background to a color, including both.
@@ -43,13 +43,14 @@ pub(super) struct Drawing {
 }
 
 impl Drawing {
-    /// The picture of a page with this title.
+    /// The picture of a page with the title `title`.
     pub(super) fn of(title: &str, site: &str) -> Self {
         Self { title: title.to_owned(), site: site.to_owned(), rest: String::new() }
     }
 
-    /// The picture of a post that is to appear later. The picture is already stored. So that nobody
-    /// finds the picture by guessing the title, its name also depends on the text of the post.
+    /// The picture of a post that will appear later, but whose picture is already stored. The
+    /// picture's name also depends on the text of the post, so that nobody can find the picture by
+    /// guessing the title.
     pub(super) fn from_coming_post(title: &str, site: &str, text: &str) -> Self {
         Self { rest: format!("\n{}", Digest::of(text)), ..Self::of(title, site) }
     }
@@ -222,7 +223,8 @@ impl Canvas {
         encoder.set_palette(palette());
         encoder.set_compression(png::Compression::Balanced);
         // The filter is set last, because setting the compression also sets a filter. Filters are
-        // meant for photographs. Here, they would take ten times as long and make the file larger.
+        // meant for photographs. For these pictures, filters would take ten times as long and make
+        // the file larger.
         encoder.set_filter(png::Filter::NoFilter);
         let mut writer = encoder.write_header().context("cannot write the header of a picture")?;
         writer.write_image_data(&self.0).context("cannot write the pixels of a picture")?;

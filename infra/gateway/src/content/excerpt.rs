@@ -51,8 +51,8 @@ fn separate(text: &mut String, tag: TagEnd) {
     }
 }
 
-/// The text if it fits, or else as many of its first words as fit, with an ellipsis. If even the
-/// first word is too long, it is cut.
+/// The text if it fits, and otherwise as many of its first words as fit, with an ellipsis. If even
+/// the first word is too long, it is cut.
 fn shortened(text: &str) -> String {
     if text.chars().nth(MAX_CHARACTERS).is_none() {
         return text.to_owned();

@@ -1,4 +1,4 @@
-//! A site's content with its images, and the publication of both.
+//! A site's content with its images, and how they are published.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -84,7 +84,7 @@ impl Folder {
         Ok(PublishSummary { published, stored, deleted })
     }
 
-    /// The content with pictures for the pages that have none, and these pictures by name.
+    /// The content with pictures for the pages that have no image, and the added pictures by name.
     fn illustrated(&self, now: Timestamp) -> (Content, BTreeMap<String, Drawing>) {
         let mut content = self.content.clone();
         let site = &self.content.site.name;

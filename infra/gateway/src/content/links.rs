@@ -1,5 +1,5 @@
-//! The URLs in the content. By default, these URLs are below the site's URL; if that is unknown,
-//! they remain paths.
+//! The URLs in the content. By default, they are below the site's URL; if the site's URL is
+//! unknown, they remain paths.
 
 use toml::Spanned;
 use url::Url;
@@ -15,7 +15,7 @@ pub(super) struct Links {
     pub site_url: String,
 }
 
-/// Stands for the site's URL while a path is validated.
+/// A placeholder for the site's URL while a path is validated.
 const ANY_SITE: &str = "https://site.invalid";
 
 impl Links {
@@ -45,7 +45,8 @@ impl Links {
 
 fn absolute(text: &str) -> Result<String, &'static str> {
     const EXPECTED: &str = "is not a URL: expected an absolute http or https URL, or a path that begins with a single /";
-    // The URL parser silently drops, encodes or replaces these characters.
+    // The URL parser silently drops, encodes or replaces white space, control characters and
+    // backslashes.
     if text.contains(|c: char| c.is_whitespace() || c.is_control() || c == '\\') {
         return Err(EXPECTED);
     }

@@ -1,4 +1,4 @@
-//! A content file. The errors of the file name the line.
+//! A content file, whose errors name the line.
 
 use std::fmt;
 use std::fs::{File, Metadata};
@@ -38,7 +38,7 @@ impl std::error::Error for PublishError {}
 /// The maximum size of a text file, in bytes.
 const MAX_BYTES: usize = 4 << 20;
 
-/// Reads a file that has at most this many bytes.
+/// Reads a file that has at most `max` bytes.
 pub(super) fn read_at_most(path: &Path, max: usize) -> Result<Vec<u8>, String> {
     opened(path).and_then(|file| contents(file, max))
 }
@@ -59,8 +59,8 @@ fn opened(path: &Path) -> Result<File, String> {
     File::open(path).map_err(unreadable)
 }
 
-/// Fails unless the open file is still the file at this path in the folder. Somebody who may write
-/// to the folder could have put a link in place of the file after the path was resolved.
+/// Fails unless the open file is still the file at `path` in the folder. Somebody who may write to
+/// the folder could have put a link in place of the file after the path was resolved.
 fn check_place(file: &File, root: &Path, path: &Path) -> Result<(), String> {
     let place = path.canonicalize().map_err(unreadable)?;
     if place.starts_with(root) && is_same(&file.metadata().map_err(unreadable)?, &place.metadata().map_err(unreadable)?) {
@@ -76,7 +76,7 @@ fn is_same(one: &Metadata, other: &Metadata) -> bool {
     (one.dev(), one.ino()) == (other.dev(), other.ino())
 }
 
-/// On other systems, files have no numbers to compare.
+/// On other systems, files have no device and inode numbers to compare.
 #[cfg(not(unix))]
 fn is_same(one: &Metadata, other: &Metadata) -> bool {
     (one.len(), one.created().ok()) == (other.len(), other.created().ok())
@@ -187,9 +187,9 @@ mod tests {
         std::fs::write(&path, "Hello").unwrap();
         std::fs::write(&secret, "Secret").unwrap();
         assert_eq!(read_within(&root, &path, 5).unwrap(), b"Hello");
-        // The path was a link to the other file when the file was opened.
+        // The open file is another one, as if the path had been a link when the file was opened.
         assert!(check_place(&opened(&secret).unwrap(), &root, &path).unwrap_err().contains("replaced"));
-        // There is one now.
+        // Now the path is a link.
         std::fs::remove_file(&path).unwrap();
         std::os::unix::fs::symlink(&secret, &path).unwrap();
         assert!(read_within(&root, &path, 6).unwrap_err().contains("replaced"));

@@ -28,7 +28,7 @@ fn posts(posts: &[(&str, &str)]) -> Result<Content, PublishError> {
     content(&Files { site: Source::new("site.toml", SITE), apps: None, posts }, Some(URL))
 }
 
-/// A post with these lines as front matter.
+/// A post with the given lines as front matter.
 fn post(lines: &str) -> Result<Content, PublishError> {
     posts(&[("blog/hello.md", &format!("+++\n{lines}\n+++\nText.\n"))])
 }

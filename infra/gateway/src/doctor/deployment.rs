@@ -8,7 +8,7 @@ use wire::environment;
 use crate::aws::Aws;
 
 /// A deployment as the operator describes it. The report lists the checks that are skipped because
-/// the operator has not specified their part.
+/// the operator has not described the part that they check.
 pub struct Deployment {
     pub aws: Aws,
     pub store: Store,

@@ -21,7 +21,7 @@ use crate::http_client::http_client;
 const TIMEOUT: Duration = Duration::from_secs(20);
 const AT_ONCE: usize = 8;
 /// The function for images. The function is not called, because no image is certain to exist, and
-/// the response for a missing image is the same as for an unconnected path.
+/// the response for a missing image is the same as for a path without a function.
 const IMAGES: &str = "content-get-image";
 /// An id that no item has, used for parameters without an example.
 const NOBODY: &str = "00000000-0000-4000-8000-000000000000";
@@ -57,7 +57,7 @@ fn parameter(segment: &str) -> Option<&str> {
 
 /// A value for a path parameter: the example in its schema or, without an example, [`NOBODY`]. The
 /// names of the site's documents have examples, because the response for an unknown name is the
-/// same as for an unconnected path.
+/// same as for a path without a function.
 fn stand_in(operation: &Operation, name: &str) -> String {
     let schema = operation.description.path.as_ref().and_then(|path| serde_json::to_value(&path.schema).ok());
     let example = schema.and_then(|schema| schema["properties"][name]["example"].as_str().map(str::to_owned));
@@ -106,7 +106,7 @@ fn problem(route: &Route, status: StatusCode, body: &Value) -> Option<String> {
 }
 
 /// Checks that `GATELET_SECRET` is strong enough and that the functions have the same secret. The
-/// public keys that the functions serve for verifying tokens are derived from it.
+/// public keys that the functions serve for verifying tokens are derived from the secret.
 pub(super) async fn examine_secret(deployment: &Deployment, report: &mut Report<impl Write>) -> io::Result<()> {
     let secret = match &deployment.secret {
         None => return report.warn("secret", "not checked: GATELET_SECRET is not set"),

@@ -1,5 +1,5 @@
-//! Checks emails: Checks that SES knows the sender, that the account may send to everyone, and that
-//! delivery events are published.
+//! Checks emails: SES must know the sender, the account must be allowed to send to everyone, and
+//! delivery events must be published.
 
 use std::io::{self, Write};
 

@@ -1,7 +1,7 @@
 //! Checks a deployment, and prints a line for each result.
 //!
-//! The checks run from outside with an operator's rights. The checks cover everything that
-//! deploying does not guarantee: a table may have been restored from a backup without its settings,
+//! The checks run from outside with an operator's rights, and cover everything that deploying does
+//! not guarantee. For example, a table may have been restored from a backup without its settings,
 //! senders are verified by hand, and even a deployed stack may not respond.
 
 mod deployment;

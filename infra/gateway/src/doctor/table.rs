@@ -1,6 +1,6 @@
-//! Checks the table: keys, indexes, stream and expiry must be as the crate `store` needs them,
-//! capacity on demand, and deletion protection and backups on. There must be projects, but no
-//! overdue emails or broadcasts.
+//! Checks the table. Its keys, indexes, stream and expiry must be as the crate `store` needs them,
+//! its capacity must be on demand, and deletion protection and backups must be on. There must be
+//! projects, but no overdue emails or broadcasts.
 
 use std::io::{self, Write};
 

@@ -36,7 +36,7 @@ impl Credentials {
         };
         let (id, secret): (String, SecretString) = chosen;
         // The id must be valid on a line of the file, and in `Credential=` of a header, where a
-        // slash would end it.
+        // slash would end the id.
         if !id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)) {
             bail!("{ID} may only contain letters, digits, '-', '_' and '.', unlike {id:?}");
         }

@@ -1,7 +1,7 @@
 //! `--dynamodb-port`: serves the embedded engine to other processes on this machine, such as
 //! functions under `cargo lambda watch`.
 //!
-//! The service's rules do not protect this access to the table, so a request must
+//! The service's rules do not protect direct access to the table, so a request must
 //!
 //! - come over a connection from loopback, and name a loopback host in `Host`. A web page whose
 //!   foreign name resolves to this machine sends that name (DNS rebinding);

@@ -11,7 +11,7 @@ use subtle::ConstantTimeEq as _;
 use super::{Credentials, Parts};
 
 /// The tolerated difference between the time of a signature and the time of this machine. An
-/// intercepted request can be replayed for this long.
+/// intercepted request can be replayed until its signature is that old.
 const SKEW: SignedDuration = SignedDuration::from_mins(15);
 /// Headers that must be signed. Without `x-amz-target`, a signature would also be valid for other
 /// operations.
@@ -29,7 +29,7 @@ pub(super) enum Refusal {
 }
 
 impl Refusal {
-    /// The code of this error in DynamoDB's API.
+    /// The code of the refusal in DynamoDB's API.
     pub(super) fn code(self) -> &'static str {
         match self {
             Self::Missing => "MissingAuthenticationTokenException",
@@ -61,7 +61,8 @@ impl<'a> Authorization<'a> {
 }
 
 impl Credentials {
-    /// Checks that the request is for `/` and was signed with these credentials not long ago.
+    /// Checks that the request is for `/`, and that it was signed recently with the gateway's
+    /// credentials.
     pub(super) fn verify(&self, request: &Parts, body: &[u8], now: Timestamp) -> Result<(), Refusal> {
         let header = |name: &str| request.headers.get(name).and_then(|value| value.to_str().ok());
         let authorization = header("authorization").and_then(Authorization::parse).ok_or(Refusal::Missing)?;

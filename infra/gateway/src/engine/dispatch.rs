@@ -6,8 +6,8 @@ use serde::de::DeserializeOwned;
 
 /// Runs an operation of DynamoDB's API on the engine.
 ///
-/// With `loses_answers`, the engine honors the idempotency tokens of transactions. For this, the
-/// engine copies and digests the whole request and keeps the digest for ten minutes. The copy and
+/// With `loses_answers`, the engine honors the idempotency tokens of transactions. To do so, the
+/// engine copies and digests the whole request, and keeps the digest for ten minutes. The copy and
 /// the digest are worth the cost only where a response can get lost and the call can be repeated.
 pub fn dispatch(database: &Database, operation: &str, body: &[u8], loses_answers: bool) -> Result<String, DynoxideError> {
     match operation {

@@ -1,16 +1,16 @@
 //! The table's stream, from which webhook events are made.
 //!
-//! The stream makes each write more expensive. So the stream is off until a project has a webhook
-//! endpoint, unless other processes also use the table. The stream is switched on before the
-//! endpoint is written, so that no later change is missed. The engine would keep records forever,
-//! so processed records are deleted from the file unless other processes also read the stream.
-//! Records that remain when this process ends are read by the next process. Processed records are
-//! deleted through a second connection to the file, because the engine has no function to delete
-//! them.
+//! The stream makes each write more expensive, so it is off until a project has a webhook endpoint,
+//! unless other processes also use the table. The stream is switched on before the endpoint is
+//! written, so that no later change is missed. The engine would keep records forever, so processed
+//! records are deleted from the file unless other processes also read the stream. Records that
+//! remain when this process ends are read by the next process. Processed records are deleted
+//! through a second connection to the file, because the engine has no function to delete them.
 //!
-//! At each write, the engine searches all records for the last number. In a file, [`index`] makes
-//! this search fast. Without the index, each unprocessed record would delay all writes, including
-//! the writes that process it, and the queue would grow. A database in memory has no index.
+//! At each write, the engine searches all records for the last number. If the database is in a
+//! file, [`index`] makes the search fast. Without the index, each unprocessed record would delay
+//! all writes, including the writes that process it, and the queue would grow. A database in memory
+//! has no index.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -35,7 +35,7 @@ pub const INDEX: &str =
 const READ: usize = 200;
 /// How long another connection may keep the file locked.
 const TIMEOUT: Duration = Duration::from_secs(5);
-/// The text that every call that writes a webhook endpoint contains.
+/// The text contained in every call that writes a webhook endpoint.
 const ENDPOINT: &[u8] = b"\"WEBHOOK#";
 
 /// The state of the feed, shared with the connector.
@@ -112,7 +112,7 @@ impl Feed {
         Ok(Some(Batch { event: json!({ "Records": answer["Records"] }), next, last }))
     }
 
-    /// Marks these records as processed, so that the next read begins after them.
+    /// Marks the records of a batch as processed, so that the next read begins after them.
     pub(super) fn finish(&self, batch: Batch) -> rusqlite::Result<()> {
         let Batch { next, last, .. } = batch;
         if let Some(file) = self.file.get() {

@@ -157,10 +157,9 @@ impl Engine {
         client.call(update).await.map(|_| is_enabled).map_err(|error| refused(format!("{error:?}")))
     }
 
-    /// From now on, writes through this engine's store share flushes of the disk
-    /// (`crate::commits`). Writes that bypass the store, through [`Self::database`] or over HTTP,
-    /// would no longer wait for the disk. So do not call this method for an engine that is also
-    /// served over HTTP.
+    /// Makes writes through the engine's store share flushes of the disk (`crate::commits`). Writes
+    /// that bypass the store, through [`Self::database`] or over HTTP, no longer wait for the disk,
+    /// so do not call this method for an engine that is also served over HTTP.
     pub fn share_commits(&self, file: &Path) -> Result<(), Error> {
         let failed = |reason: String| Error::Open { path: file.display().to_string(), reason };
         let commits = Commits::open(file).map_err(|error| failed(error.to_string()))?;
@@ -174,7 +173,7 @@ impl Engine {
 
     /// Keeps the items that the store reads, so that they can be read again faster. Use this only
     /// in the process that serves the file, of which there is one at a time. Other processes
-    /// announce their writes to it.
+    /// announce their writes to that process.
     pub fn keep_items(&self, file: &Path) -> Result<(), Error> {
         let writers = Writers::watch(file).map_err(|error| Error::Open { path: file.display().to_string(), reason: error.to_string() })?;
         self.recent.begin(Some(writers));
@@ -195,8 +194,8 @@ impl Engine {
         self.store.clone()
     }
 
-    /// The engine with the store of a function, whose new sessions carry their trail entries; for
-    /// tests.
+    /// The engine with the store of a function, which keeps the trail entries of new sessions in
+    /// the sessions. For tests.
     #[must_use]
     pub fn carrying_entries(self) -> Self {
         Self { store: self.store.carrying_entries(), ..self }
@@ -231,13 +230,13 @@ impl Engine {
         }
     }
 
-    /// Direct access to the engine, for tests. Once the store has read an item, the store's reads
-    /// do not see changes that bypass it.
+    /// Direct access to the engine, for tests. Once the store has read an item, its reads do not
+    /// see changes that bypass the store.
     pub fn database(&self) -> Database {
         self.database.clone()
     }
 
-    /// Deletes expired items page by page, so as not to block requests; returns the number of
+    /// Deletes expired items page by page, so that requests are not blocked; returns the number of
     /// deleted items.
     pub async fn expire(&self) -> Result<usize, store::Error> {
         let (database, refused, write) = (self.database.clone(), store::Error::Refused, self.recent.write(WrittenItems::Any));
@@ -273,8 +272,8 @@ impl Engine {
     }
 
     /// Records whether the engine is shared with other processes, and returns the previous value.
-    /// The state of the stream does not show this, because a webhook endpoint also switches the
-    /// stream on.
+    /// The state of the stream does not show whether the engine is shared, because a webhook
+    /// endpoint also switches the stream on.
     pub fn share(&self, is_shared: bool) -> Result<bool, store::Error> {
         note_shared(&self.database, is_shared).map_err(store::Error::Refused)
     }
@@ -292,7 +291,7 @@ impl Engine {
         read.map_err(|error| store::Error::Refused(error.to_string()))?.map_err(store::Error::Refused)
     }
 
-    /// Marks these changes as processed, so that the next read begins after them.
+    /// Marks the changes of a batch as processed, so that the next read begins after them.
     pub async fn finish(&self, batch: Batch) -> Result<(), store::Error> {
         let feed = Arc::clone(&self.feed);
         let finished = tokio::task::spawn_blocking(move || feed.finish(batch)).await;

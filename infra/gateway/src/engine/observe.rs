@@ -8,8 +8,8 @@ pub trait Observe: Send + Sync {
         None
     }
 
-    /// If this is `Some`, each call takes this long on tokio's clock. The response also contains
-    /// the consumed capacity, which [`Self::after`] can read.
+    /// The time that each call takes on tokio's clock, if `Some`. The response also contains the
+    /// consumed capacity, which [`Self::after`] can read.
     fn pace(&self) -> Option<Duration> {
         None
     }
@@ -21,7 +21,7 @@ pub trait Observe: Send + Sync {
 /// How a call fails.
 #[derive(Debug, Clone)]
 pub enum InjectedError {
-    /// The call is rejected with this status and body without being executed.
+    /// The call is rejected with the given status and body without being executed.
     Refused { status: u16, body: String },
     /// The connection breaks before the call arrives.
     NotMade,

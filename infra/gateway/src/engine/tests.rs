@@ -67,7 +67,7 @@ async fn a_starved_engine_answers_late_and_once() {
     assert_eq!(number(&engine).await, 1);
 }
 
-/// The number in the item `A`, `1`, read by this engine's store.
+/// The number in the item `A`, `1`, as read by the engine's store.
 async fn number(engine: &Engine) -> i64 {
     let key = [("pk", "A"), ("sk", "1")].map(|(name, text)| (name.to_owned(), AttributeValue::S(text.to_owned())));
     let get = GetItemInput::builder().table_name(TABLE).set_key(Some(HashMap::from(key)));
@@ -75,7 +75,7 @@ async fn number(engine: &Engine) -> i64 {
     item.and_then(|item| item["n"].as_n().ok()?.parse().ok()).unwrap_or_default()
 }
 
-/// Adds 1 to the number of the item, through this engine's store.
+/// Adds 1 to the number in the item, through the engine's store.
 async fn add(engine: &Engine) {
     let key = [("pk", "A"), ("sk", "1")].map(|(name, text)| (name.to_owned(), AttributeValue::S(text.to_owned())));
     let update = UpdateItemInput::builder().table_name(TABLE).set_key(Some(HashMap::from(key))).update_expression("ADD n :one");
@@ -123,7 +123,7 @@ const STATEMENTS: [&str; 3] = [
     "DELETE FROM _stream_records WHERE table_name = 'gatelet' AND CAST(sequence_number AS INTEGER) <= 5",
 ];
 
-/// The query plans of `SQLite` for these statements.
+/// `SQLite`'s query plans for [`STATEMENTS`].
 fn plans(connection: &Connection) -> Vec<String> {
     let plan = |statement: &&str| {
         let mut explained = connection.prepare(&format!("EXPLAIN QUERY PLAN {statement}")).unwrap();

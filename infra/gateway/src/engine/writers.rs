@@ -1,9 +1,9 @@
 //! Detects writes by other processes to the file of a running gateway, for example by commands such
 //! as `project set` and `content publish`.
 //!
-//! Before each such write, the writing process adds a byte to the file `gatelet.db-writers` next to
-//! the database. The process holds a shared lock on this file until the write or the process has
-//! ended.
+//! Before a write to the database, the other process adds a byte to the file `gatelet.db-writers`
+//! next to the database. The process holds a shared lock on this file until the write or the
+//! process has ended.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Result, Write as _};

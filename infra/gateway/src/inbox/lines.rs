@@ -1,6 +1,6 @@
 //! Reads the inbox of older versions: two files of JSON lines, `older.jsonl` and then
-//! `newest.jsonl`. When a gateway with an inbox database starts, it imports these files and removes
-//! them.
+//! `newest.jsonl`. When a gateway with an inbox database starts, it imports and removes these
+//! files.
 
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, ErrorKind};

@@ -39,7 +39,7 @@ pub struct Query {
     /// no text), ignoring case.
     pub q: Option<String>,
     pub project: Option<String>,
-    /// Only emails older than the one with this id.
+    /// Selects emails that are older than the email with this id.
     pub before: Option<String>,
     pub limit: usize,
     /// Whether to include the text and the HTML.
@@ -53,7 +53,7 @@ pub struct MessagePage {
     pub items: Vec<Message>,
     pub total: usize,
     pub unread: usize,
-    /// Whether the query matches emails that are older than the last one on this page.
+    /// Whether the query matches emails that are older than the last email on this page.
     pub has_more: bool,
 }
 

@@ -1,9 +1,9 @@
 //! The inbox, which receives the emails that a deployment would send through SES.
 //!
-//! Emails are rows of a separate `SQLite` database (`table`). An email is committed here before the
-//! outbox records it as sent. So every email that is reported as sent is in the inbox, even after a
-//! crash. The next start can tell from the inbox whether an unfinished email was stored. With
-//! `--memory`, the database is in memory.
+//! Emails are rows of a separate `SQLite` database (`table`). An email is committed to the inbox
+//! before the outbox records it as sent, so every email that is reported as sent is in the inbox,
+//! even after a crash. At the next start, the inbox shows whether an unfinished email was stored.
+//! With `--memory`, the database is in memory.
 
 pub mod api;
 mod lines;
@@ -43,7 +43,7 @@ impl Inbox {
         Ok(Self { table: Arc::new(Mutex::new(table)), clock })
     }
 
-    /// Imports the emails that an older version stored in this folder, and removes its files. Also
+    /// Imports the emails that an older version stored in `folder`, and removes their files. Also
     /// removes the folder if it is then empty.
     pub fn take_over(&self, folder: &Path) -> Result<(), Error> {
         let messages = lines::read(folder)?;

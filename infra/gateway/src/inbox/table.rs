@@ -5,7 +5,7 @@
 //! | `messages` | an email, with the fields that lists show; emails are numbered in the order of arrival |
 //! | `bodies` | the text and the HTML of an email, stored separately so that lists read little |
 //!
-//! `SQLite` is fast enough for this: it stores 9,000 to 15,000 emails a second, each with a
+//! `SQLite` is fast enough for an inbox: it stores 9,000 to 15,000 emails a second, each with a
 //! separate commit (debug build; `cargo test -p gateway --lib -- --ignored --nocapture measured`).
 //!
 //! A committed email is in the write-ahead log, so it survives the end of the gateway's process.
@@ -68,7 +68,7 @@ impl Table {
     fn prepare(connection: Connection) -> Result<Self, Error> {
         connection.pragma_update(None, "foreign_keys", true)?;
         connection.execute_batch(SCHEMA)?;
-        // Inboxes from earlier versions do not have the column.
+        // Inboxes from earlier versions do not have the column `is_automatic`.
         let has_column = connection.prepare("SELECT 1 FROM pragma_table_info('bodies') WHERE name = 'is_automatic'")?.exists([])?;
         if !has_column {
             connection.execute_batch("ALTER TABLE bodies ADD COLUMN is_automatic INTEGER NOT NULL DEFAULT 0")?;
@@ -182,7 +182,7 @@ impl Table {
         let present = |text: String| Some(text).filter(|text| !text.is_empty());
         let mail = Mail {
             id: EmailId::parse(&message.outbox_id).map_err(|_| no_source())?,
-            // The source of an email contains neither project nor attempt, so these are
+            // The source of an email contains neither project nor attempt, so their values are
             // placeholders.
             project: ProjectId::internal(),
             attempt: message.sent_at_millis,

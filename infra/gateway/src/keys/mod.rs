@@ -1,6 +1,6 @@
-//! The initial projects of a gateway and their keys. One project is for development; the other is
-//! `internal`, whose users own projects. Keys come from the environment or are generated at the
-//! first start. The keys are saved in `keys.env`, together with the page key.
+//! The initial projects of a gateway and their keys. The initial projects are a project for
+//! development and `internal`, whose users own projects. Keys come from the environment or are
+//! generated at the first start. The keys are saved in `keys.env`, together with the page key.
 
 mod start;
 
@@ -83,7 +83,7 @@ impl Keys {
         Self::chosen(Role::First, project_id, saved, entropy)
     }
 
-    /// Chooses the keys of the project `internal` like [`Self::choose`].
+    /// Chooses the keys of the project `internal` in the same way as [`Self::choose`].
     pub fn choose_internal(saved: &SavedKeys, entropy: &Entropy) -> anyhow::Result<Self> {
         Self::chosen(Role::Internal, ProjectId::internal(), saved, entropy)
     }
@@ -132,7 +132,7 @@ impl Keys {
     }
 }
 
-/// Completes the deletion of a project with this id, if one is pending.
+/// Completes the deletion of the project with the given id, if a deletion is pending.
 async fn finish_deletion(store: &Store, id: &ProjectId, now: Timestamp) -> anyhow::Result<()> {
     let Some(ending) = store.project_ending(id).await? else { return Ok(()) };
     if let DeletionTarget::Project { since } = ending.what {
@@ -141,8 +141,7 @@ async fn finish_deletion(store: &Store, id: &ProjectId, now: Timestamp) -> anyho
     Ok(store.forget_ending(&ending).await?)
 }
 
-/// Warns if the data contains other projects than the new one, because the file with their keys is
-/// gone.
+/// Warns if the data contains projects other than `new`, because the file with their keys is gone.
 pub(crate) async fn warn_of_others(store: &Store, new: &ProjectId) -> anyhow::Result<()> {
     let projects = store.projects().await?;
     let others: Vec<String> =

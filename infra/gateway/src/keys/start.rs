@@ -31,12 +31,13 @@ impl KnownKeys {
         self.0.get(&Digest::of(secret.expose_secret()))
     }
 
-    /// Whether the project accepts the key as this kind.
+    /// Whether the project accepts the secret as a key of the given kind.
     fn opens(&self, secret: &SecretString, kind: KeyKind, now: Timestamp) -> bool {
         self.get(secret).is_some_and(|key| key.opens(kind, now))
     }
 
-    /// Whether the key belongs to the project, but the project does not accept it as this kind.
+    /// Whether the key belongs to the project, but the project does not accept it as a key of the
+    /// given kind.
     fn refuses(&self, secret: &SecretString, kind: KeyKind, now: Timestamp) -> bool {
         self.get(secret).is_some_and(|key| !key.opens(kind, now))
     }
@@ -48,13 +49,13 @@ impl Keys {
     /// none, from the saved keys:
     ///
     /// - A key that is revoked, expired or of another kind is replaced by the saved key or, if the
-    ///   project does not accept that key, by a new key. So a shell with the variables of an older
-    ///   `keys.env` does not bring revoked keys back, and the gateway's pages always have working
-    ///   keys.
+    ///   project does not accept that key, by a new key. A shell with the variables of an older
+    ///   `keys.env` therefore does not bring revoked keys back, and the gateway's pages always have
+    ///   working keys.
     /// - A key that does not belong to the project replaces the saved key, which stops working.
     ///
-    /// Data left by a deleted project with the same id is deleted first. Until then, nothing else
-    /// may write to the table.
+    /// Data left by a deleted project with the same id is deleted first. Until the data is deleted,
+    /// nothing else may write to the table.
     pub async fn start(&mut self, role: Role, saved: &SavedKeys, store: &Store, clock: &Clock, entropy: &Entropy) -> anyhow::Result<bool> {
         let Some(ProjectRow { project, .. }) = store.project(&self.project_id).await? else {
             self.create(store, clock.now(), entropy).await?;
@@ -110,7 +111,7 @@ impl Keys {
 
     /// Creates the project with these keys, or adds missing keys to an existing project. Returns
     /// whether the project is new. Data left by a deleted project with the same id is deleted
-    /// first. Until then, nothing else may write to the table.
+    /// first. Until the data is deleted, nothing else may write to the table.
     pub async fn install(&self, store: &Store, clock: &Clock, entropy: &Entropy) -> anyhow::Result<bool> {
         let Some(ProjectRow { project, .. }) = store.project(&self.project_id).await? else {
             self.create(store, clock.now(), entropy).await?;
@@ -144,7 +145,7 @@ async fn add(
     if missing.is_empty() {
         return Ok(());
     }
-    let keys = NewKeys::from_secrets(entropy, missing, "Added by the command line".to_owned(), clock.now());
+    let keys = NewKeys::from_secrets(entropy, missing, "Created on the command line".to_owned(), clock.now());
     let add = store.transact(key_set::create(&project.id, &keys)?);
     Ok(SystemWork { operation: "gateway-key-add", fields: Vec::new(), clock, entropy }.run(project, add).await?)
 }

@@ -1,5 +1,5 @@
-//! Calls operations in this process on behalf of the operator. This is the only way in which pages
-//! change project data, so the API's rules apply.
+//! Calls operations in this process on behalf of the operator. Pages change project data only
+//! through such calls, so the API's rules apply.
 
 use api::http::client::PeerAddress;
 use api::product::access::Operator;
@@ -20,7 +20,7 @@ const MAX_BYTES: usize = 16 << 20;
 pub(super) struct Call(Request);
 
 impl Call {
-    /// A call by the operator in a project, with this access level.
+    /// A call by the operator in a project, with the given access level.
     pub(super) fn new(method: &str, path: &str, level: Level, project: &str) -> Self {
         let request = Request::builder().method(method).uri(path).header("x-service-access-type", level.name());
         Self(request.extension(Operator).header("x-service-project-id", project).body(Body::empty()).unwrap_or_default())

@@ -71,7 +71,8 @@ async fn index(State(pages): State<Pages>, Query(search): Query<Search>) -> Resp
     answer::page(StatusCode::OK, pages.reference().and_then(|reference| reference.index(&pages.frame, &search.q)))
 }
 
-/// The page of an operation, or of a document in `docs/api/`: both have URLs below `/docs/api/`.
+/// The page of an operation, or of a document in `docs/api/`, which also has a URL below
+/// `/docs/api/`.
 async fn operation(State(pages): State<Pages>, Path(operation): Path<String>) -> Response {
     let path = format!("api/{operation}");
     if Document::find(&path).is_some() {

@@ -1,4 +1,4 @@
-//! Protects the console, the inbox with its JSON interface, and the outbox, because these show keys
+//! Protects the console, the inbox with its JSON interface, and the outbox, because they show keys
 //! and sign-in links. A request for one of these pages must
 //!
 //! - come over a loopback connection, unless the operator allows others (`--remote-pages`), and not
@@ -11,11 +11,10 @@
 //!
 //! Browsers report the origin of a request in `Sec-Fetch-Site`: `same-origin` means a page of this
 //! gateway, and `none` means a person who opened the URL. `same-site` is also rejected, because
-//! another port of this machine belongs to another app. A request without this header is assumed to
-//! come from a program (a test, `curl`). If such a request contains `Origin`, `Referer` or a
-//! browser's `User-Agent`, however, it comes from an old browser and is rejected. Programs send the
-//! key itself, because the cookie is accepted only from browsers. Responses contain no CORS
-//! headers.
+//! another port of this machine belongs to another app. A request without `Sec-Fetch-Site` is
+//! assumed to come from a program (a test, `curl`), unless it contains `Origin`, `Referer` or a
+//! browser's `User-Agent`: it then comes from an old browser and is rejected. Programs send the key
+//! itself, because the cookie is accepted only from browsers. Responses contain no CORS headers.
 
 use std::net::SocketAddr;
 
@@ -85,8 +84,8 @@ pub(super) async fn holders_of_the_key(State(pages): State<Pages>, request: Requ
     }
 }
 
-/// The response to a request that may not access the page, or whose URL contains a key that must be
-/// exchanged for a cookie first; `None` if the request may access the page.
+/// The response to a request that may not access the page, or whose URL contains a key that must
+/// first be exchanged for a cookie. `None` if the request may access the page.
 pub(super) fn answer_instead(pages: &Pages, request: &Request) -> Option<Response> {
     let Some(private) = &pages.private else { return Some(StatusCode::NOT_FOUND.into_response()) };
     if let Err(refusal) = check(request, private.is_remote) {
@@ -124,8 +123,8 @@ fn refused(pages: &Pages, refusal: Refusal, request: &Request) -> Response {
     if !wants_html(request.headers()) {
         return (StatusCode::FORBIDDEN, format!("{}\n", refusal.text_for_programs())).into_response();
     }
-    // After following a link on another site, a person can click a link on this page to continue.
-    // Other sites cannot click it for that person.
+    // After following a link on another site, a person can continue by clicking a link on the page
+    // of the refusal, which other sites cannot click for that person.
     let is_link = refusal == Refusal::OtherSite && request.method() == Method::GET;
     let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
     let links = if is_link { vec![Link::new("Open the page", path)] } else { vec![Link::new("Documents", "/docs")] };
@@ -138,8 +137,8 @@ fn check(request: &Request, is_remote: bool) -> Result<(), Refusal> {
         return Err(Refusal::OtherMachine);
     }
     // Current browsers and HTTP clients do not use HTTP/1.0, but nginx uses it as a proxy. By
-    // default, nginx also sets `Host` to this machine, and adds no header that shows that it is a
-    // proxy.
+    // default, nginx also sets `Host` to this machine, and does not add a header that identifies it
+    // as a proxy.
     if request.version() < Version::HTTP_11 {
         return Err(Refusal::PassedOn);
     }

@@ -3,8 +3,8 @@
 //! Documentation, the API reference and assets are public, because they reveal nothing about this
 //! gateway's data. The console, the inbox and the outbox show keys and emails, so `guard` restricts
 //! them to callers with the page key and, without `--remote-pages`, to the gateway's machine.
-//! `--no-pages` removes these pages. With `--console`, a gateway without private pages still has
-//! the console. This console is open to everyone but contains no keys, so users must sign in. All
+//! `--no-pages` removes the private pages. With `--console`, a gateway without private pages still
+//! has the console, which is then open to everyone but contains no keys, so users must sign in. All
 //! pages except the console are rendered on the server from templates in `infra/pages/`, and work
 //! without scripts.
 

@@ -1,4 +1,4 @@
-//! Texts that the list of entries and the page of an entry share.
+//! Texts shared by the list of entries and the page of an entry.
 
 use std::collections::BTreeMap;
 

@@ -1,9 +1,10 @@
-//! Completes links of verification emails that name no project:
+//! Completes links of verification emails that do not name a project:
 //! `/handler/email-verification?code=…`.
 //!
 //! Hosted pages need a project in the query, or a host that belongs to a project. A link with
-//! neither is completed with the project that sent the code. Anyone may open such a link, so the
-//! search for the project counts as an unproved request from the caller's IP address.
+//! neither is completed with the project that sent the code. Anyone may open a link without a
+//! project, so the search for the project counts as an unproved request from the caller's IP
+//! address.
 
 use api::http::client::Caller;
 use axum::Router;

@@ -1,8 +1,8 @@
 //! Responses that are not completely written yet.
 //!
-//! An operation responds immediately, but its client may read slowly or not at all. So the bytes of
-//! pending responses and incomplete request bodies are limited in total. Above the limit, a
-//! connection whose client does not read is closed ([`connections`](super::connections)). A
+//! An operation responds immediately, but its client may read slowly or not at all. The bytes of
+//! pending responses and incomplete request bodies are therefore limited in total. Above the limit,
+//! a connection whose client does not read is closed ([`connections`](super::connections)). A
 //! connection holds one response. The next request of a pipeline (RFC 9112 §9.3.2) waits until the
 //! whole response has been passed on in small parts, as fast as the connection accepts them.
 
@@ -32,8 +32,8 @@ impl UnwrittenBody {
         Self { body, rest: Bytes::new(), held: (bytes > 0).then(|| place.hold(bytes)) }
     }
 
-    /// Copies the next part of the frame. A copy allows the frame to be freed once its last part is
-    /// passed on, before the client has read it.
+    /// Copies the next part of the frame. Because of the copy, the frame can be freed once its last
+    /// part is passed on, before the client has read that part.
     fn part(&mut self) -> Bytes {
         let part = self.rest.split_to(PART.min(self.rest.len()));
         let part = Bytes::copy_from_slice(&part);

@@ -13,7 +13,7 @@ use tokio::time::{Sleep, sleep_until};
 use super::connection::Connection;
 use super::connections::{HeldBytes, Place};
 
-/// A body with a deadline. The bytes of the body count as held by its connection.
+/// A body with a deadline. The bytes of the body count towards the bytes that its connection holds.
 pub(super) struct TimedBody {
     body: Incoming,
     connection: Arc<Connection>,

@@ -68,14 +68,14 @@ impl Connection {
         self.state().phase == Phase::Header
     }
 
-    /// The time since when the connection has been waiting for its client; `None` while its
-    /// operation is running.
+    /// The time when the connection began to wait for its client; `None` while its operation is
+    /// running.
     pub(super) fn waiting_since(&self) -> Option<Instant> {
         let state = self.state();
         matches!(state.phase, Phase::Idle | Phase::Header | Phase::Body).then_some(state.since)
     }
 
-    /// Asks the connection to close, in order to make room for another one.
+    /// Asks the connection to close, in order to make room for another connection.
     pub(super) fn evict(&self) {
         self.evict.notify_one();
     }

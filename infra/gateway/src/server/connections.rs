@@ -2,10 +2,10 @@
 //! request bodies, and responses that are not completely written.
 //!
 //! At a limit, a new connection replaces a connection that is idle or waits for the rest of a
-//! request. At the limit per address, this is the longest-waiting connection of the same address.
-//! At the total limit, it is the longest-waiting connection of the address with the most waiting
-//! connections. If no connection is waiting, or if it does not close in time, the new connection is
-//! closed.
+//! request. At the limit per address, the new connection replaces the longest-waiting connection of
+//! the same address. At the total limit, it replaces the longest-waiting connection of the address
+//! with the most waiting connections. If no connection is waiting, or if it does not close in time,
+//! the new connection is closed.
 //!
 //! Above the limit on bytes, a connection that holds bytes and is waiting for its client is closed:
 //! the longest-waiting connection of the address whose connections hold the most bytes.
@@ -31,7 +31,7 @@ const MAX_CONNECTIONS: u64 = 4096;
 const MAX_PER_ADDRESS: usize = 512;
 /// The maximum number of bytes that all connections together hold.
 const MAX_HELD: usize = 64 << 20;
-/// How long a new connection waits for another one to close and make room for it.
+/// How long a new connection waits until another connection has closed and made room for it.
 const TIMEOUT: Duration = Duration::from_millis(100);
 
 #[derive(Debug)]
@@ -70,8 +70,8 @@ pub(super) struct HeldBytes {
 }
 
 impl HeldBytes {
-    /// Counts this many bytes. If the total exceeds the limit, closes connections that wait for
-    /// their clients, possibly this one.
+    /// Sets the number of held bytes. If the total exceeds the limit, closes connections that wait
+    /// for their clients, possibly including this connection.
     pub(super) fn set(&self, bytes: usize) {
         self.connections.hold(self.id, bytes);
     }
@@ -128,7 +128,7 @@ impl Connections {
         Self::holding(MAX_HELD, max, timeouts)
     }
 
-    /// Connections that together hold at most this many bytes.
+    /// At most `max` connections, which together hold at most `max_held` bytes.
     pub(super) fn holding(max_held: usize, max: usize, timeouts: Timeouts) -> Arc<Self> {
         let max_per_address = (max / 2).min(MAX_PER_ADDRESS);
         Arc::new(Self { max, max_per_address, max_held, timeouts, open: Mutex::default(), freed: Notify::new() })
@@ -162,8 +162,8 @@ impl Connections {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Finds a place for a connection, if necessary by closing a waiting one; `None` if there is no
-    /// place. `from` is the address of the peer, or `None` for a trusted proxy.
+    /// Finds a place for a connection, if necessary by closing a waiting connection; `None` if
+    /// there is no place. `from` is the address of the peer, or `None` for a trusted proxy.
     pub(super) async fn admit(self: &Arc<Self>, from: Option<IpAddr>) -> Option<Place> {
         let from = from.map(network);
         loop {

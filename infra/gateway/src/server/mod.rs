@@ -2,12 +2,12 @@
 //!
 //! `axum::serve` supports neither timeouts nor a limit on connections. This server has timeouts for
 //! headers, bodies and idle connections ([`timeouts`]), and a limit on open connections
-//! ([`connections`]). So clients that open connections and send nothing cannot block the gateway or
-//! its database, which also needs file descriptors. Clients that do not read their responses
-//! ([`answer`]) or do not finish their bodies cannot fill its memory.
+//! ([`connections`]). Clients that open connections and send nothing can therefore not block the
+//! gateway or its database, which also needs file descriptors. Clients that do not read their
+//! responses ([`answer`]) or do not finish their bodies cannot fill the gateway's memory.
 //!
-//! A request runs to its end even if its client disconnects. Otherwise, clients could prevent a
-//! provider's response from being stored, or their requests from being counted.
+//! A request runs to its end even if its client disconnects, because clients could otherwise
+//! prevent a provider's response from being stored, or their requests from being counted.
 
 mod answer;
 mod body;
@@ -57,7 +57,7 @@ const COOLDOWN: Duration = Duration::from_millis(100);
 pub(crate) struct Server {
     pub(crate) listener: TcpListener,
     pub(crate) router: Router,
-    /// All ports share this, because they share the process's descriptors.
+    /// The open connections of all ports, which share the process's descriptors.
     pub(crate) connections: Arc<Connections>,
     pub(crate) proxies: Proxies,
 }
@@ -123,7 +123,8 @@ impl Client {
         let mut overdue = std::pin::pin!(tokio::time::sleep(Duration::ZERO));
         let mut stopping = std::pin::pin!(stopped(&mut stop));
         let mut is_stopping = false;
-        // Polling the connection changes its deadline, so both are polled together.
+        // Polling the connection changes its deadline, so the connection and the deadline are
+        // polled together.
         let served = std::future::poll_fn(|context| {
             if !is_stopping && stopping.as_mut().poll(context).is_ready() {
                 is_stopping = true;

@@ -1,8 +1,8 @@
 //! `--trusted-proxy`: the proxies whose `X-Forwarded-For` determines the client's address.
 //!
-//! Anyone can send this header, and each proxy appends the address of its peer. So the header is
-//! read from the right: the first address that is not a trusted proxy's is the client's. The client
-//! can have made up anything to the left of that address.
+//! Anyone can send this header, and each proxy appends the address of its peer. The header is
+//! therefore read from the right: the first address that is not a trusted proxy's is the client's.
+//! Anything to the left of that address may be made up by the client.
 
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;

@@ -115,7 +115,7 @@ async fn a_header_that_begins_after_a_pause_has_its_own_ten_seconds() {
     assert_eq!(begin.elapsed().as_secs(), 10);
 }
 
-/// Serves this router on a local port. The connections together hold at most this many bytes.
+/// Serves `router` on a local port. The connections together hold at most `max_held` bytes.
 async fn listen(router: Router, max_held: usize) -> (SocketAddr, Arc<Connections>, watch::Sender<bool>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();

@@ -54,10 +54,10 @@ async fn a_trail_is_exported_and_verified() {
     succeeds(&audit(&["verify", "--project", &project, "--expect", last]));
     let other = format!("9{last}");
     let failed = audit(&["verify", "--project", &project, "--expect", &other]);
-    assert!(fails(&failed).contains("a trail with problems"));
+    assert!(fails(&failed).contains("found problems in the trails of"));
     assert!(fails(&audit(&["verify", "--project", &project, "--expect", "1"])).contains("is not a link"));
     succeeds(&audit(&["verify", "--project", &project, "--expect", last, "--accept-late", last]));
-    assert!(fails(&audit(&["verify", "--project", &project, "--accept-late", &other])).contains("a trail with problems"));
+    assert!(fails(&audit(&["verify", "--project", &project, "--accept-late", &other])).contains("found problems in the trails of"));
 
     // An attacker who can write to the table but does not know the secret deletes an entry.
     let engine = Engine::open(Some(&Path::new(&data).join("gatelet.db")), &Entropy::system(), None).await.unwrap();
@@ -71,7 +71,7 @@ async fn a_trail_is_exported_and_verified() {
     let failed = audit(&["verify", "--project", &project]);
     let missing = format!(": entry {} is missing\n", entries[1]["id"].as_str().unwrap());
     assert!(String::from_utf8_lossy(&failed.stdout).contains(&missing), "{failed:?}");
-    assert!(fails(&failed).contains("1 of 1 projects have a trail with problems"));
+    assert!(fails(&failed).contains("found problems in the trails of 1 of 1 projects"));
 }
 
 #[tokio::test]
@@ -91,7 +91,7 @@ async fn a_trail_is_verified_although_its_project_is_not_listed_or_is_gone() {
     delete(&format!("P#{project}"), "PROJECT").await;
     for failed in [verify(), run(&["audit", "verify", "--project", &project, "--data", &data])] {
         assert!(String::from_utf8_lossy(&failed.stdout).contains("\n  the project does not exist, but its trail does"), "{failed:?}");
-        assert!(fails(&failed).contains("a trail with problems"));
+        assert!(fails(&failed).contains("found problems in the trails of"));
     }
 }
 

@@ -73,8 +73,8 @@ impl Machine {
         command
     }
 
-    /// Runs a command with these settings. Returns the access key, the region and the session token
-    /// that the command sends to DynamoDB. The call is rejected.
+    /// Runs a command with the environment variables in `settings`. Returns the access key, the
+    /// region and the session token that the command sends to DynamoDB. The call is rejected.
     fn caller(&self, settings: &[(&str, &str)]) -> (String, String, Option<String>) {
         let said = fails(&end_of(&mut self.command(settings)));
         let request = self.requests.try_iter().next().unwrap_or_else(|| panic!("no request arrived: {said}"));

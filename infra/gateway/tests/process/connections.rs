@@ -22,8 +22,8 @@ fn connect(port: u16) -> TcpStream {
     TcpStream::connect(("127.0.0.1", port)).unwrap()
 }
 
-/// Starts a gateway with these timeouts for headers, bodies and idle connections, in seconds. Also
-/// returns the port of the gateway's table.
+/// Starts a gateway with the given timeouts for headers, bodies and idle connections, in seconds.
+/// Also returns the port of the gateway's table.
 fn impatient(timeouts: &str) -> (Gateway, u16) {
     let mut command = gateway(&["--memory", "--listen", "127.0.0.1:0", "--dynamodb-port", "0"]);
     let gateway = Gateway::spawn(command.env("GATELET_TIMEOUTS", timeouts));
@@ -66,7 +66,7 @@ fn answer(stream: &mut TcpStream, rest: &[u8]) -> String {
     String::from_utf8_lossy(&buffer[..count]).into_owned()
 }
 
-/// A connection on which this has been sent.
+/// A connection on which `first` has been sent.
 fn held(port: u16, first: &[u8]) -> TcpStream {
     let mut stream = connect(port);
     stream.write_all(first).unwrap();
@@ -106,8 +106,8 @@ fn headers_bodies_and_idle_connections_time_out() {
     }
 }
 
-/// Sends a request on a new connection; returns the status, or nothing if the connection fails
-/// before the response.
+/// Sends a request on a new connection; returns the status, or an empty text if the connection
+/// fails before the response.
 fn status_of(port: u16, request: &str) -> String {
     let (mut stream, mut received) = (connect(port), [0; 12]);
     stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
@@ -153,7 +153,7 @@ fn confined() -> Gateway {
     Gateway::spawn(&mut command)
 }
 
-/// Opens a connection from an address of this machine, and sends this.
+/// Opens a connection from an address of this machine, and sends `bytes`.
 async fn open(gateway: &Gateway, from: [u8; 4], bytes: &[u8]) -> tokio::net::TcpStream {
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind((from, 0).into()).unwrap();

@@ -95,7 +95,7 @@ impl Service {
         }
     }
 
-    /// All outbox entries that match this query.
+    /// All outbox entries that match `query`.
     async fn entries(&self, gateway: &Gateway, query: &str) -> Vec<Value> {
         let (mut all, mut cursor) = (Vec::new(), String::new());
         loop {

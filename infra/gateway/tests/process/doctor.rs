@@ -11,7 +11,7 @@ fn deployment() -> Gateway {
     Gateway::spawn(command.env("GATELET_SECRET", SECRET))
 }
 
-/// Runs `gateway doctor` with these settings.
+/// Runs `gateway doctor` with the environment variables in `settings`.
 fn doctor(deployment: &Gateway, table: &str, settings: &[(&str, &str)]) -> Output {
     let mut command = gateway(&["doctor", "--table", table]);
     command.envs(deployment.table_variables()).env("GATELET_API_URL", &deployment.url).env("GATELET_SECRET", SECRET);
@@ -68,7 +68,7 @@ fn a_missing_table_fails_and_the_other_checks_still_run() {
 #[test]
 fn every_unavailable_function_is_named() {
     let deployment = deployment();
-    // The server at this URL is the table, so no function answers there.
+    // The server at this URL is the table, so no function responds.
     let output = doctor(&deployment, "gatelet", &[("GATELET_API_URL", &deployment.line("DynamoDB"))]);
     assert!(fails(&output).ends_with("checks failed\n"));
     let report = String::from_utf8(output.stdout).unwrap();

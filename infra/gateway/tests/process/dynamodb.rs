@@ -58,8 +58,8 @@ async fn web_pages_other_hosts_and_unsigned_requests_are_rejected() {
             );
         }
     }
-    // These hosts include names that may resolve to this machine (DNS rebinding), and 0.0.0.0,
-    // which stands for all addresses of the machine.
+    // The rejected hosts include names that may resolve to this machine (DNS rebinding), and
+    // 0.0.0.0, which stands for all addresses of the machine.
     for host in ["evil.test", "localhost.evil.test:8000", "0.0.0.0:8000", "10.0.0.1", "[::ffff:10.0.0.1]"] {
         assert_eq!(asked(&gateway, Method::POST, &[target, json, ("host", host)]).await, (403, false), "{host}");
     }

@@ -1,4 +1,4 @@
-//! A project with slow templates delays no emails of other projects.
+//! A project with slow templates does not delay the emails of other projects.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ impl Server<'_> {
         answer.json().await.unwrap()
     }
 
-    /// The number of emails with one of these statuses.
+    /// The number of emails with one of the given statuses.
     async fn count(&self, statuses: &[&str]) -> usize {
         let list = self.call(Method::GET, "/api/v1/emails/outbox", None).await;
         list["items"].as_array().unwrap().iter().filter(|entry| statuses.contains(&entry["status"].as_str().unwrap())).count()
@@ -73,6 +73,6 @@ async fn the_code_of_another_project_arrives_before_urgent_slow_emails() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     assert!(slow.count(&["preparing", "rendering"]).await > 0, "all slow emails came first");
-    // Even so, each slow email gets its turn.
+    // Each slow email still gets its turn.
     slow.until(SLOW, &["render-error"]).await;
 }

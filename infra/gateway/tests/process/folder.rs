@@ -191,8 +191,7 @@ fn a_damaged_database_is_reported_with_advice_and_left_unchanged() {
     gateway.wait();
     for name in ["gatelet.db", "inbox.db"] {
         let path = folder.path(&format!("data/{name}"));
-        // When this command ends, at the latest, all data is in the file itself, rather than in the
-        // log.
+        // By the time this command ends, all data is in the file itself, rather than in the log.
         succeeds(&run(&["project", "list", "--data", &folder.data()]));
         let whole = std::fs::read(&path).unwrap();
         let (page, middle) = (4096, whole.len() / 2 / 4096 * 4096);

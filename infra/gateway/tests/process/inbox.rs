@@ -21,7 +21,7 @@ fn ids(list: &Value) -> Vec<String> {
     list["items"].as_array().unwrap().iter().map(|message| message["id"].as_str().unwrap().to_owned()).collect()
 }
 
-/// Requests sign-in emails for these addresses one by one, and waits for each email.
+/// Requests sign-in emails for the addresses in `to` one by one, and waits for each email.
 async fn emails(gateway: &Gateway, project: &str, to: &[&str]) {
     for email in to {
         let before = list(gateway, "limit=0").await["total"].as_u64().unwrap();
@@ -32,7 +32,7 @@ async fn emails(gateway: &Gateway, project: &str, to: &[&str]) {
     }
 }
 
-/// Waits until the inbox contains more than this number of emails.
+/// Waits until the inbox contains more than `before` emails.
 async fn arrives_after(gateway: &Gateway, before: u64, email: &str) {
     let mut tries = 0;
     while list(gateway, "limit=0").await["total"].as_u64().unwrap() <= before {

@@ -32,8 +32,8 @@ const REQUESTS: usize = 50;
 /// The number of requests that run at the same time. If a busy machine responded to a call to the
 /// table only after the timeout, the repeated call would also count.
 const AT_ONCE: usize = 5;
-/// The window of the limit, in seconds. A day is unlikely to end during the test, which would allow
-/// more requests.
+/// The window of the limit, in seconds. If a window ended during the test, more requests would be
+/// allowed, but a day is unlikely to end then.
 const DAY: u32 = 86_400;
 
 fn body(number: usize) -> Value {

@@ -1,6 +1,5 @@
-//! A table of an older version, written by the `gateway export` of that version. That version did
-//! not have configuration levels, passkeys or webhooks. The export and its deployment secret are in
-//! `tests/older`.
+//! A table of an older version without configuration levels, passkeys or webhooks, exported with
+//! the `gateway export` of that version. The export and its deployment secret are in `tests/older`.
 
 use std::path::Path;
 
@@ -20,7 +19,7 @@ const TEAM: &str = "4328e952-ca29-42b6-be74-b8ea43d30814";
 fn start(folder: &Folder) -> Gateway {
     let older = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/older");
     let imported = succeeds(&run(&["import", "--from", older, "--data", &folder.data()]));
-    assert!(imported.contains(" 0 existed"), "{imported}");
+    assert!(imported.contains(" 0 already existed"), "{imported}");
     std::fs::copy(Path::new(older).join("secret"), Path::new(&folder.data()).join("secret")).unwrap();
     Gateway::start(&folder.data())
 }

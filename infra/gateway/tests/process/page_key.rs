@@ -16,12 +16,12 @@ const PERSON: [(&str, &str); 3] = [("accept", "text/html,*/*;q=0.8"), ("user-age
 const PROGRAM: [(&str, &str); 1] = [("user-agent", "curl/8.5.0")];
 const PAGES: [&str; 4] = ["/", "/console", "/inbox", "/outbox"];
 
-/// The response to a request with these headers and without the page key.
+/// The response to a request with the given headers and without the page key.
 async fn get(gateway: &Gateway, path: &str, headers: &[(&str, &str)], more: &[(&str, &str)]) -> Response {
     gateway.send_without_key(Method::GET, path, &[headers, more].concat(), None).await
 }
 
-/// Asserts that a request is rejected, and that the response reveals nothing of the pages.
+/// Asserts that a request is rejected, and that the response reveals nothing about the pages.
 async fn is_refused(gateway: &Gateway, path: &str, headers: &[(&str, &str)], more: &[(&str, &str)]) {
     let answer = get(gateway, path, headers, more).await;
     assert_eq!((answer.status().as_u16(), answer.headers().get("set-cookie")), (403, None), "{path} with {more:?}");

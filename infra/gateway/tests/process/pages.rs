@@ -172,7 +172,7 @@ async fn the_inbox_answers_only_to_loopback_names() {
         }
     }
     assert_eq!(gateway.send(Method::DELETE, MESSAGES, &[("host", "evil.test")], None).await.status(), 403);
-    // Pages of other origins also cannot read the response.
+    // Pages of other origins cannot read the response either.
     let foreign = gateway.send(Method::GET, MESSAGES, &[("origin", "https://evil.test")], None).await;
     assert!(foreign.headers().get("access-control-allow-origin").is_none());
     // The API accepts requests for any host.

@@ -88,7 +88,7 @@ async fn wait_for_emails(gateway: &Gateway, data: &str, project: &str) {
 }
 
 /// Signs in with the password and the current code of the authenticator app; retries if the code
-/// expired on the way.
+/// expired in transit.
 async fn sign_in(gateway: &Gateway, project: &str) -> (u16, Value) {
     loop {
         let body = json!({ "email": EMAIL, "password": "correct horse battery" });
@@ -119,8 +119,8 @@ async fn after_resealing_the_new_secret_opens_everything() {
     let again = succeeds(&reseal(NEW, Some(OLD)));
     assert!(again.starts_with("Resealed: 0; already sealed with the current secret: 3\n"), "{again}");
     assert!(again.contains("Trail links re-authenticated: 0; "), "{again}");
-    // The command also works without the previous secret, which proves that this secret is no
-    // longer needed.
+    // The command also works without the previous secret, which proves that the previous secret is
+    // no longer needed.
     assert_eq!(succeeds(&reseal(NEW, None)), again);
 
     let (status, signed_in) = sign_in(&start(&data, NEW), &project).await;

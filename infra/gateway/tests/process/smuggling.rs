@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::support::{Gateway, gateway};
 
-/// Everything that the server sends until it closes the connection or, after this many responses,
+/// Everything that the server sends until it closes the connection or, after `expected` responses,
 /// sends nothing for a second.
 fn answers(port: u16, request: &str, expected: usize) -> String {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();

@@ -98,7 +98,7 @@ pub(crate) fn variable(text: &str, name: &str) -> String {
     line.unwrap_or_else(|| panic!("no {name} in {text}")).to_owned()
 }
 
-/// A client for plain HTTP. Even so, reqwest requires a TLS provider.
+/// A client for plain HTTP, although reqwest still requires a TLS provider.
 fn http_client() -> Client {
     // The installation fails if another test has already installed a provider.
     let _ = rustls::crypto::ring::default_provider().install_default();
@@ -115,8 +115,8 @@ pub(crate) struct Gateway {
 }
 
 impl Gateway {
-    /// Starts a gateway on a free port with this data. Waits until it has printed its URL, and its
-    /// keys or the place where they are.
+    /// Starts a gateway on a free port with the data folder `data`. Waits until it has printed its
+    /// URL, and its keys or the place where they are.
     pub(crate) fn start(data: &str) -> Self {
         Self::spawn(&mut gateway(&["--data", data, "--listen", "127.0.0.1:0"]))
     }

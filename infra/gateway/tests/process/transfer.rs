@@ -54,7 +54,7 @@ async fn accounts_and_sessions_work_after_a_transfer_to_another_table() {
     assert!(refused.contains("exist and differ") && refused.contains("they were kept"), "{refused}");
     works(&other, &project, &refresh_token).await;
     let imported = succeeds(&import(&["--overwrite"]));
-    assert!(imported.starts_with("Imported ") && imported.contains(" 0 existed"), "{imported}");
+    assert!(imported.starts_with("Imported ") && imported.contains(" 0 already existed"), "{imported}");
     works(&other, &project, &refresh_token).await;
 }
 
@@ -86,7 +86,7 @@ async fn an_interrupted_transfer_resumes_and_existing_items_are_kept() {
     assert!(fails(&run(&["export", "--to", &export, "--data", &data])).contains("already contains a complete export"));
 
     let first = succeeds(&run(&["import", "--from", &export, "--data", &copy]));
-    assert!(first.contains(" 0 existed"), "{first}");
+    assert!(first.contains(" 0 already existed"), "{first}");
     let second = succeeds(&run(&["import", "--from", &export, "--data", &copy]));
     assert!(second.contains(": 0 written"), "{second}");
     std::fs::copy(Path::new(&data).join("secret"), Path::new(&copy).join("secret")).unwrap();
@@ -115,7 +115,10 @@ async fn data_is_served_only_with_its_own_deployment_secret() {
     let file = Path::new(&copy).join("secret");
     for command in [&start[..], &["project", "list", "--data", &copy]] {
         let refused = fails(&run(command));
-        assert!(refused.contains("the deployment secret of this data is missing") && refused.contains(file.to_str().unwrap()), "{refused}");
+        assert!(
+            refused.contains("the deployment secret for this data is missing") && refused.contains(file.to_str().unwrap()),
+            "{refused}"
+        );
         assert!(!file.exists(), "{command:?} must not make another secret");
     }
     let wrong = "the deployment secret of another folder";

@@ -50,7 +50,7 @@ async fn sign_up_at_internal_is_closed_until_the_operator_opens_it() {
 
     succeeds(&run(&["project", "set", "internal", "config.sign_up_enabled=true", "--data", &data]));
     assert_eq!(internal(&gateway, SIGN_UP, account("bob@example.com", PASSWORD)).await.0, 200);
-    // This project allows no anonymous users, even while its sign-up is open.
+    // The project `internal` does not allow anonymous users, even while its sign-up is open.
     assert_eq!(internal(&gateway, ANONYMOUS, json!({})).await.1["code"], "SIGN_UP_NOT_ENABLED");
     drop(gateway);
     // The setting survives a restart.

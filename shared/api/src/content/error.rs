@@ -1,8 +1,8 @@
 //! The errors of the content API: exactly `code`, `message`, `hint` and `documentation_url`.
 //!
 //! A handler returns the bare [`Problem`]. The layer around the handler writes the body with
-//! [`Problem::answer`], because only the layer knows the URL of the site that documents the
-//! problem.
+//! [`Problem::answer`], because handlers do not have the site's URL, which the body's
+//! `documentation_url` needs.
 
 use std::borrow::Cow;
 
@@ -17,13 +17,13 @@ use crate::http::json::Json;
 /// Every error of the content API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
-    /// 404: there is no app with the id in the path.
+    /// 404: no app has the id in the path.
     #[error("There is no such app.")]
     AppNotFound,
-    /// 404: there is no post with the slug in the path.
+    /// 404: no post has the slug in the path.
     #[error("There is no such post.")]
     PostNotFound,
-    /// 404: there is no operation, document, image or page at the path.
+    /// 404: the path is not that of an operation, document, image or page.
     #[error("There is nothing at this path.")]
     RouteNotFound,
     /// Like [`Self::RouteNotFound`], but points out the likely mistake in the path.
@@ -32,7 +32,7 @@ pub enum Problem {
     /// 405: the path exists, but does not support this method.
     #[error("This path does not support the method of the request.")]
     MethodNotAllowed,
-    /// 500: the service failed; the log has the cause.
+    /// 500: the service failed; the cause is in the log.
     #[error("Something went wrong on our side.")]
     InternalError,
 }
@@ -75,9 +75,9 @@ impl Problem {
         }
     }
 
-    /// The response with the body; `documentation_url` links to the documentation of the codes on
-    /// the site at `site_url`. A 405 has the header `Allow`: every path of the content API supports
-    /// GET and HEAD.
+    /// The response to the caller. Its `documentation_url` links to the code's description on the
+    /// site at `site_url`. A 405 has the header `Allow: GET, HEAD`, because these are the methods
+    /// of every path in the content API.
     pub fn answer(self, site_url: &str) -> Response {
         let error = json!({
             "code": self.code(),
@@ -92,9 +92,9 @@ impl Problem {
         response
     }
 
-    /// The problem that corresponds to the status of a response that carries no problem. Such a
-    /// response comes from the router, or replaces a response that could not be serialized. Returns
-    /// `None` for a status that does not correspond to a problem.
+    /// Derives the problem from the status of a response that was built without one: by the router,
+    /// or in place of a response that could not be serialized. Returns `None` if no problem has
+    /// this status.
     pub(crate) fn from_status(status: StatusCode) -> Option<Self> {
         match status {
             StatusCode::NOT_FOUND => Some(Self::RouteNotFound),
@@ -105,7 +105,7 @@ impl Problem {
     }
 }
 
-/// An empty response that carries the problem; the layer writes the body.
+/// Attaches the problem to an empty response; the layer then writes the body.
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let mut response = self.status().into_response();

@@ -10,7 +10,7 @@ use crate::http::describe::{Describe, Description};
 pub struct LinkedResponse<T> {
     /// The response without the header.
     pub answer: T,
-    /// The value of the header; `None` leaves it out.
+    /// The value of `Link`; `None` leaves the header out.
     pub links: Option<String>,
 }
 

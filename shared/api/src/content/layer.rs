@@ -58,7 +58,7 @@ async fn answer(response: Response, wanted: &Validators, site_url: &str) -> Resp
     }
 }
 
-/// Copies the header `Allow` of the original response, if it has one.
+/// Copies the `Allow` header from the original response, if there is one.
 fn with_methods(mut response: Response, allowed: Option<&HeaderValue>) -> Response {
     if let Some(allowed) = allowed {
         response.headers_mut().insert(header::ALLOW, allowed.clone());
@@ -78,7 +78,7 @@ async fn with_validator(response: Response, wanted: &Validators, site_url: &str)
         parts.headers.remove(header::CONTENT_TYPE);
         return Response::from_parts(parts, Body::empty());
     }
-    // The length is set here because the response to HEAD has this header, but no body.
+    // `Content-Length` is set here because a response to HEAD has this header but not a body.
     parts.headers.insert(header::CONTENT_LENGTH, HeaderValue::from(body.len()));
     Response::from_parts(parts, Body::from(body))
 }
@@ -131,8 +131,8 @@ fn names(wanted: &str, etag: &str) -> bool {
     wanted.split(',').map(str::trim).any(|name| name == "*" || name.strip_prefix("W/").unwrap_or(name) == etag)
 }
 
-/// Forbids caching a response whose status is not 200 or 304: an error may be fixed at any moment,
-/// for example by publishing the missing app.
+/// Forbids caching a response whose status is not 200 or 304: the cause of an error may disappear
+/// at any moment, for example when a missing app is published.
 fn uncached(mut response: Response) -> Response {
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response

@@ -2,7 +2,7 @@
 //!
 //! A handler returns `Result<Json<Data<T>>, Problem>`, or `Result<ServedDocument, Problem>` if it
 //! serves a document. A response with links is wrapped in [`LinkedResponse`]. The [`layer()`]
-//! around it writes errors, validators, cache rules and the headers of CORS.
+//! around the handler adds error bodies, validators, cache rules and CORS headers.
 
 pub mod error;
 pub mod headed;

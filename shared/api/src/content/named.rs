@@ -44,8 +44,8 @@ impl<T: ToSchema> Describe for ContentPath<T> {
 pub trait NumberParameter: ToSchema {
     /// The name of the parameter.
     const NAME: &'static str;
-    /// The smallest number that changes the response; leaving the parameter out covers any smaller
-    /// one.
+    /// The smallest number that changes the response; links leave the parameter out instead of
+    /// using a smaller number.
     const MIN: usize;
     /// The last segment of the path, without a query.
     const PATH: &'static str;
@@ -57,9 +57,9 @@ pub trait NumberParameter: ToSchema {
 pub enum ContentNumber<T> {
     /// The number; `None` if the query does not have the parameter.
     Canonical(Option<usize>, PhantomData<T>),
-    /// The parameter is not written as in our links: for example, it is not a number, appears twice
-    /// or has leading zeros. A cache stores each of the countless variants separately, so do not
-    /// read the table for them: redirect to the path without a query.
+    /// The parameter does not have the form used in our links: for example, it is not a number,
+    /// appears twice or has leading zeros. Caches store each of the countless variants separately,
+    /// so redirect to the path without a query instead of reading the table.
     Other,
 }
 

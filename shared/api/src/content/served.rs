@@ -77,7 +77,7 @@ impl IntoResponse for ServedDocument {
     }
 }
 
-/// The operation's route lists the media types of its documents.
+/// Describes nothing, because the media types of an operation's documents are listed in its route.
 impl Describe for ServedDocument {
     fn describe(_: &mut Description) {}
 }

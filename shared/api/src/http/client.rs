@@ -36,12 +36,12 @@ impl Default for PeerAddress {
 }
 
 /// A request extension that marks requests made within the process by the service's own pages for
-/// users. Such requests do not need a client key. Requests from outside cannot carry this
-/// extension.
+/// users. Requests from these pages do not need a client key. Requests from outside the process
+/// cannot have this extension.
 #[derive(Debug, Clone, Copy)]
 pub struct OwnPage;
 
-/// The caller of an operation that requires no access.
+/// The caller of an operation that does not require an access level.
 #[derive(Clone)]
 pub struct Caller {
     /// The caller's IP address and location.
@@ -73,8 +73,8 @@ impl Describe for Caller {
     fn describe(_: &mut Description) {}
 }
 
-/// The headers that say where a request came from; the first one proves that the others can be
-/// trusted.
+/// The headers that say where a request came from. The first one contains the origin secret, which
+/// proves that the distribution set the rest.
 pub const PLACE_HEADERS: [&str; 8] = [
     "x-origin-secret",
     "cloudfront-viewer-address",
@@ -117,7 +117,7 @@ fn came_through_distribution(headers: &HeaderMap, settings: &Settings) -> bool {
 }
 
 /// Whether a request bypassed the deployment's distribution, and thus its web ACL, without
-/// permission. Always `false` if the deployment has no origin secret.
+/// permission. Always `false` if the deployment does not have an origin secret.
 pub fn went_past_distribution(headers: &HeaderMap, settings: &Settings) -> bool {
     settings.origin_secret.is_some() && !settings.allows_direct && !came_through_distribution(headers, settings)
 }

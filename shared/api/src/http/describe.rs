@@ -28,7 +28,7 @@ impl SchemaParts {
 /// The description of an operation, derived from its handler's types.
 #[derive(Clone, Default)]
 pub struct Description {
-    /// The minimum access level; absent if the operation requires no access.
+    /// The minimum access level; absent if the operation does not require one.
     pub level: Option<Level>,
     /// Whether the operation counts what clients read ([`model::limit::Limit::Read`]).
     pub counts_reads: bool,
@@ -43,8 +43,8 @@ pub struct Description {
     pub body: Option<SchemaParts>,
     /// The body of the response, if it is JSON.
     pub answer: Option<SchemaParts>,
-    /// The media type of the response, if it is not JSON. The media types of documents are in the
-    /// routes.
+    /// The media type of the response, if it is not JSON. The media types of documents are listed
+    /// in the routes instead.
     pub text: Option<&'static str>,
     /// The status of a successful response, if it is not 200.
     pub status: Option<u16>,
@@ -56,7 +56,7 @@ pub struct Description {
 
 /// The type of a handler's argument or result.
 pub trait Describe {
-    /// Adds the type's part to the description.
+    /// Adds what the type contributes to the operation's description.
     fn describe(description: &mut Description);
 }
 

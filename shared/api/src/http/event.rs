@@ -11,9 +11,9 @@ const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto")
 /// The request of an event, and whether its query is valid in a [`http::Uri`], which permits more
 /// than RFC 3986. An invalid query is left out of the request.
 ///
-/// The runtime builds a URI from the client's input. If the URI is invalid, the runtime panics,
-/// which would end the instance. The runtime is therefore given neither an invalid query nor the
-/// client's host and scheme, which operations never take from the URI.
+/// The runtime builds a URI from the client's input, and panics if the URI is invalid, which would
+/// end the instance. This function therefore removes an invalid query, as well as the client's host
+/// and scheme, which operations never take from the URI.
 pub(super) fn request(event: &[u8]) -> serde_json::Result<(lambda_http::Request, bool)> {
     let mut event = serde_json::from_slice(event)?;
     let (mut is_valid, mut own) = (true, HeaderMap::new());

@@ -106,8 +106,8 @@ pub fn run_router(
     })
 }
 
-/// Responds to a request to the operation `name` in the invocation `invocation`. If `is_valid` is
-/// false, the request's query was invalid and has been left out.
+/// Responds to a request; `name` is the operation's name, and `invocation` is the invocation's id.
+/// If `is_valid` is false, the request's query was invalid and has been removed.
 async fn answer(
     (name, invocation): (&'static str, &str),
     app: &App,
@@ -123,8 +123,8 @@ async fn answer(
         (false, false) => not_encoded(),
         (false, true) => router.oneshot(request).await?,
     };
-    // This header is not sent over plain HTTP (RFC 6797 §7.2), which functions use on a developer's
-    // machine.
+    // `Strict-Transport-Security` must not be sent over plain HTTP (RFC 6797 §7.2), which functions
+    // use on a developer's machine.
     if app.settings.api_url.starts_with("https:") {
         answer.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, TRANSPORT_SECURITY);
     }
@@ -133,7 +133,7 @@ async fn answer(
 }
 
 /// The response to a request sent directly to API Gateway's host, which bypasses the distribution.
-/// The table is not read for this response.
+/// Responding does not require reading the table.
 fn direct(app: &App) -> Response<axum::body::Body> {
     (StatusCode::FORBIDDEN, format!("This API is available only at {}.\n", app.settings.api_url)).into_response()
 }
@@ -146,8 +146,8 @@ fn not_encoded() -> Response<axum::body::Body> {
 /// A response in the form that the runtime sends: the body is text if it is UTF-8, otherwise
 /// base64.
 ///
-/// The runtime's conversion of bodies would link the tables of all other character encodings into
-/// every function.
+/// The runtime crate could convert bodies as well, but its code would add the tables of all other
+/// character encodings to every binary.
 struct Answer(Response<lambda_http::Body>);
 
 impl Answer {
@@ -180,15 +180,15 @@ impl Answer {
     }
 }
 
-/// The facts about a request that the log needs.
+/// What the log line contains about a request.
 fn asked(name: &'static str, invocation: &str, request: &lambda_http::Request) -> RequestFacts {
     let request_id = request.extensions().get().cloned();
     RequestFacts::new(name, request.method(), request.headers(), request_id, Some(invocation.to_owned()))
 }
 
-/// Copies what API Gateway knows about a request to the request's extensions, where the layers look
-/// for it: the id of the request and the IP address of the connection's peer, which may be the
-/// distribution. Also resolves the version in the path.
+/// Copies data from API Gateway's event to the request's extensions, where the layers look for it:
+/// the request's id, and the IP address of the connection's peer, which may be the distribution.
+/// Also resolves the version in the path.
 fn as_received(mut request: lambda_http::Request) -> lambda_http::Request {
     let (address, request_id) = match request.request_context_ref() {
         Some(context @ RequestContext::ApiGatewayV2(of)) => {

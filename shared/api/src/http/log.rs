@@ -3,15 +3,15 @@
 //!
 //! The line of a response is in Embedded Metric Format (`CloudWatch`'s specification, version 0),
 //! so metrics need neither an API call nor an agent. The line contains the operation's name instead
-//! of the path. Of the request, the line contains only the method and the project's id. It contains
-//! no IP address, header, body or query. A deployment without `GATELET_STAGE` writes the same line
-//! without metrics.
+//! of the path. The request's method and the project's id are in the line, but no other data of the
+//! request: no IP address, header, body or query. A deployment without `GATELET_STAGE` writes the
+//! same line without metrics.
 //!
 //! | metric | unit | dimensions |
 //! |---|---|---|
 //! | `Requests` | count | `Stage`, `Operation` |
 //! | `Duration` | milliseconds | `Stage`, `Operation` |
-//! | `ClientErrors`, `ServerErrors` | count; left out if zero, because AWS charges for each hour in which a metric occurs | `Stage`, `Operation` |
+//! | `ClientErrors`, `ServerErrors` | count; left out if zero, because AWS charges for each hour with a value of a metric | `Stage`, `Operation` |
 //! | `OldestDueMailAge` | seconds | `Stage` |
 //! | `SuspectTrails` | count; left out if zero | `Stage` |
 
@@ -53,7 +53,8 @@ where
 /// `error`, `warn` or `info` (the default).
 pub fn init() {
     let level = variable("AWS_LAMBDA_LOG_LEVEL").and_then(|level| level.parse().ok()).unwrap_or(MAX_LEVEL).min(MAX_LEVEL);
-    // This fails only if there already is a subscriber, which is never the case in a function.
+    // Setting the subscriber fails only if there already is one, which is never the case in a
+    // function.
     let _ = tracing::subscriber::set_global_default(lines(level, std::io::stdout));
     // Only the location of a panic is logged, because the panic's message may contain data of the
     // request.
@@ -63,13 +64,13 @@ pub fn init() {
     }));
 }
 
-/// The facts about a request that are known before the response.
+/// What is known about a request before the response.
 pub struct RequestFacts {
     operation: &'static str,
     since: Instant,
     method: http::Method,
     project: Option<ProjectId>,
-    /// From API Gateway; an id in the response takes precedence.
+    /// The id from API Gateway, unless the response contains another id.
     request_id: Option<RequestId>,
     /// The id of the invocation, as in the lines that Lambda itself logs.
     invocation: Option<String>,
@@ -127,13 +128,14 @@ impl RequestFacts {
     }
 }
 
-/// The project that a request names, proved or not; a malformed id is not logged.
+/// The id of the project named in a request, even if access to the project was not proved; a
+/// malformed id is not logged.
 fn project(headers: &HeaderMap) -> Option<ProjectId> {
     header_family::header(headers, "project-id").ok().flatten().and_then(|id| ProjectId::parse(id).ok())
 }
 
 /// Writes the metric for the age of the oldest due email; the age is zero if no email is due.
-/// Writes nothing if the deployment has no stage.
+/// Writes nothing if the deployment does not have a stage.
 pub fn oldest_due_mail(app: &App, age: Duration) {
     if app.settings.stage.is_some() {
         write(&Value::Object(metrics_of(app, None, &[("OldestDueMailAge", "Seconds", json!(age.as_secs()))])));
@@ -141,7 +143,7 @@ pub fn oldest_due_mail(app: &App, age: Duration) {
 }
 
 /// Writes the metric for a sign that someone changed an audit trail. Writes nothing if the
-/// deployment has no stage.
+/// deployment does not have a stage.
 pub fn suspect_trail(app: &App) {
     if app.settings.stage.is_some() {
         write(&Value::Object(suspect_trail_line(app)));
@@ -152,7 +154,7 @@ fn suspect_trail_line(app: &App) -> Map<String, Value> {
     metrics_of(app, None, &[("SuspectTrails", "Count", json!(1))])
 }
 
-/// The definitions and values of a line's metrics; empty if the deployment has no stage.
+/// The definitions and values of a line's metrics; empty if the deployment does not have a stage.
 fn metrics_of(app: &App, operation: Option<&'static str>, metrics: &[(&str, &str, Value)]) -> Map<String, Value> {
     let mut line = Map::new();
     let Some(stage) = &app.settings.stage else { return line };

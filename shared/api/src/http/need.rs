@@ -1,7 +1,7 @@
 //! Resources that only some operations' functions need.
 
-/// A resource that only some functions get, so that an attacker who breaks into a function finds
-/// only what its operation needs.
+/// A resource that is available only to the functions that need it, which limits what an attacker
+/// finds after breaking into a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
     /// Keys derived from the deployment secret.

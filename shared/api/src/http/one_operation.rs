@@ -1,8 +1,10 @@
 //! The router of a Lambda that has one operation.
 //!
-//! API Gateway matches routes against the decoded path. The router matches them against the path as
-//! sent, which may not match any route. If a path supports only GET, API Gateway passes requests
-//! with any method to the function.
+//! API Gateway matches routes against the decoded path. The router matches routes against the
+//! undecoded path, which may not match any route. If a path does not support a method, API Gateway
+//! passes the request to the function of the path's GET operation.
+
+use std::str::FromStr as _;
 
 use axum::Router;
 use axum::extract::Request;
@@ -12,6 +14,7 @@ use errors::{KnownError, PathSlip};
 use flows::App;
 use http::{HeaderValue, Method, header};
 use tower::ServiceExt as _;
+use wire::environment::variable;
 
 use crate::content::error::Problem;
 use crate::http::route::Route;
@@ -43,16 +46,23 @@ pub(super) const OF_CONTENT: Others = Others {
 pub(super) const OF_PAGES: Others =
     Others { no_route: pages::layer::missing, wrong_method: pages::layer::wrong_method, behind: |_, fallback| fallback };
 
-/// The router of an operation; its methods are already behind the layer of its interface.
+/// The router of an operation; `methods` is already behind the layer of the operation's interface.
 pub(super) fn operation_router(app: &App, route: Route, methods: MethodRouter<App>, others: Others) -> Router<App> {
     let behind = |fallback: Router<App>| (others.behind)(app, fallback).with_state::<()>(app.clone());
     let no_route = async move |method: Method| if method == Method::OPTIONS { preflight() } else { (others.no_route)() };
     let wrong_method = async move |method: Method| match method {
         Method::OPTIONS => preflight(),
-        _ => with_allow((others.wrong_method)(), &[route.verb]),
+        _ => with_allow((others.wrong_method)(), &allowed(route.verb)),
     };
     let [no_route, wrong_method] = [behind(Router::new().fallback(no_route)), behind(Router::new().fallback(wrong_method))];
     with_fallbacks(Router::new().route(route.path, methods), no_route, wrong_method)
+}
+
+/// The methods of the path. The function knows only its own operation, so the template names the
+/// others (`GATELET_ALLOWED_METHODS`).
+fn allowed(own: Verb) -> Vec<Verb> {
+    let named = variable("GATELET_ALLOWED_METHODS").unwrap_or_default();
+    named.split(' ').filter_map(|name| Verb::from_str(name).ok()).chain([own]).collect()
 }
 
 /// Adds the responses to requests whose path or method does not match a route.

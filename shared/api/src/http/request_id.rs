@@ -5,7 +5,7 @@ use lambda_http::request::RequestContext;
 
 /// The id that API Gateway gave the request; without API Gateway, an id that this service
 /// generated. A runner adds API Gateway's id to the request's extensions; the product API's layer
-/// adds the id to the response's extensions.
+/// adds the request's id to the response's extensions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestId(String);
 

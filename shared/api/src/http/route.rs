@@ -1,5 +1,5 @@
-//! The route of an operation: the only place that states its method and path. Everything else is
-//! derived from it.
+//! The route of an operation: the only place that states its method and path. Everything else that
+//! needs them is derived from the route.
 
 use errors::{ErrorCode, KnownError};
 use model::limit::Limit;
@@ -32,7 +32,7 @@ pub struct Route {
     pub body: BodyRule,
     /// The resources that the operation's function needs.
     pub needs: Needs,
-    /// The rate limit that requests count against; `None` for no limit. By default, a GET has no
+    /// The rate limit for requests to the operation; `None` for no limit. By default, a GET has no
     /// limit, and all other methods have [`Limit::Write`].
     pub limit: Option<Limit>,
     /// What the operation does with the table.
@@ -40,7 +40,7 @@ pub struct Route {
     /// The responses, except those common to the interface.
     pub answer: Answer,
     /// The operations that a page calls within the process; the page's function gets the
-    /// permissions of all these operations.
+    /// permissions of all of them.
     pub calls: &'static [Self],
 }
 
@@ -52,7 +52,7 @@ pub enum Admission {
     Complete,
     /// Also tokens of sessions that owe a required second factor.
     Owing,
-    /// Also tokens of users whom an administrator has restricted, and of sessions that owe a second
+    /// Also tokens of users restricted by an administrator, and of sessions that owe a second
     /// factor.
     Restricted,
 }
@@ -70,6 +70,8 @@ pub enum BodyRule {
     /// OAuth client understands. For the token endpoint and the device authorization endpoint of
     /// RFC 8628 §3.1.
     OauthForm,
+    /// Like `Lenient`, with the errors of `OauthForm`; for the registration endpoint of RFC 7591.
+    OauthJson,
     /// The body is not read, whatever its media type; for operations called by an HTML form.
     Ignored,
 }
@@ -78,6 +80,11 @@ impl BodyRule {
     /// Whether unknown fields of the body are ignored.
     pub const fn ignores_unknown_fields(self) -> bool {
         !matches!(self, Self::Strict)
+    }
+
+    /// Whether errors have the form of RFC 6749 §5.2.
+    pub const fn has_oauth_errors(self) -> bool {
+        matches!(self, Self::OauthForm | Self::OauthJson)
     }
 
     /// Whether the API document describes the body as a form.
@@ -110,27 +117,27 @@ impl Route {
         }
     }
 
-    /// GET of `path`; `name` is the binary's name.
+    /// The route of GET requests for `path`; `name` is the binary's name.
     pub const fn get(name: &'static str, path: &'static str) -> Self {
         Self::new(name, Verb::Get, path)
     }
 
-    /// POST of `path`; `name` is the binary's name.
+    /// The route of POST requests for `path`; `name` is the binary's name.
     pub const fn post(name: &'static str, path: &'static str) -> Self {
         Self::new(name, Verb::Post, path)
     }
 
-    /// PUT of `path`; `name` is the binary's name.
+    /// The route of PUT requests for `path`; `name` is the binary's name.
     pub const fn put(name: &'static str, path: &'static str) -> Self {
         Self::new(name, Verb::Put, path)
     }
 
-    /// PATCH of `path`; `name` is the binary's name.
+    /// The route of PATCH requests for `path`; `name` is the binary's name.
     pub const fn patch(name: &'static str, path: &'static str) -> Self {
         Self::new(name, Verb::Patch, path)
     }
 
-    /// DELETE of `path`; `name` is the binary's name.
+    /// The route of DELETE requests for `path`; `name` is the binary's name.
     pub const fn delete(name: &'static str, path: &'static str) -> Self {
         Self::new(name, Verb::Delete, path)
     }
@@ -140,8 +147,8 @@ impl Route {
         Self { summary, ..self }
     }
 
-    /// Marks a page that calls these operations within the process. The called operations have rate
-    /// limits and write trail entries themselves.
+    /// Marks a page that calls these operations within the process. The called operations apply
+    /// their own rate limits and write their own trail entries.
     pub const fn page(self, calls: &'static [Self]) -> Self {
         let mut needs = self.needs;
         let mut others = calls;
@@ -162,15 +169,14 @@ impl Route {
         Self { interface: Interface::Agents, ..self.content().writes_nothing() }
     }
 
-    /// Marks an operation that does not need a key derived from the deployment secret. The
-    /// operation's function does not get the secret, so an attacker who breaks into the function
-    /// does not get the secret either. The function cannot verify access tokens, and therefore
-    /// ignores them.
+    /// Marks an operation that does not need a key derived from the deployment secret. Its function
+    /// does not get the secret, so an attacker who breaks into the function does not either.
+    /// Without the secret, the function cannot verify access tokens, and therefore ignores them.
     pub const fn without_secret(self) -> Self {
         Self { needs: self.needs.without(Need::Secret), ..self }
     }
 
-    /// Adds needs of the operation's function.
+    /// Adds resources that the operation's function needs.
     pub const fn needs(self, needs: &[Need]) -> Self {
         Self { needs: self.needs.with_all(needs), ..self }
     }
@@ -207,7 +213,7 @@ impl Route {
         self.answer.codes()
     }
 
-    /// Replaces the default rate limit, which is [`Limit::Write`], or no limit for a GET.
+    /// Replaces the default rate limit: none for a GET, and [`Limit::Write`] for the other methods.
     pub const fn limit(self, limit: Limit) -> Self {
         Self { limit: Some(limit), ..self }
     }
@@ -218,7 +224,7 @@ impl Route {
         Self { limit: None, ..self.leaves_no_trail("it writes nothing") }
     }
 
-    /// Marks an operation whose writes need not be recorded, and gives the reason.
+    /// Marks an operation whose writes need not be recorded in the trail, for the given reason.
     pub const fn leaves_no_trail(self, reason: &'static str) -> Self {
         Self { table: Table { trail: Trail::Nothing(reason), ..self.table }, ..self }
     }
@@ -257,19 +263,21 @@ impl Route {
         Self { body, ..self }
     }
 
-    /// Sets the items fetched in the authentication round trip and then available in `Access`.
+    /// Sets the items to fetch in the authentication round trip, which are then available in
+    /// `Access`.
     pub const fn reads(self, reads: &'static [NamedItem]) -> Self {
         Self { table: Table { reads, ..self.table }, ..self }
     }
 
     /// Whether the operation hashes passwords, sends codes, or is called by agents, whose responses
-    /// are not cached. Such a route has its own throttle in API Gateway, so a flood of requests
-    /// costs little and leaves the rest of the API usable.
+    /// are not cached. The route of a costly operation has its own throttle in API Gateway, so a
+    /// flood of requests costs little and leaves the rest of the API usable.
     pub const fn is_costly(&self) -> bool {
         self.needs.has(Need::Hashing) || matches!(self.limit, Some(Limit::SendCode)) || matches!(self.interface, Interface::Agents)
     }
 
-    /// Whether the operation renews sessions, which floods of other requests must not prevent.
+    /// Whether the operation renews sessions, which must remain possible during floods of other
+    /// requests.
     pub const fn renews_sessions(&self) -> bool {
         matches!(self.limit, Some(Limit::Token))
     }

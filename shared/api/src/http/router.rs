@@ -12,8 +12,8 @@ use crate::http::interface::Interface;
 use crate::http::route::Route;
 use crate::{content, pages, product, rpc};
 
-/// A visitor of an area's operations. The gateway, the fallback function, the deployment template,
-/// the API document and the contract tests are visitors.
+/// A visitor of an area's operations. Visitors build, for example, the gateway, the fallback
+/// function, the deployment template and the API document.
 pub trait Register {
     /// Visits one operation.
     fn operation<H, T>(&mut self, route: Route, handler: H)
@@ -70,8 +70,8 @@ pub fn layered(app: &App, route: Route, methods: MethodRouter<App>) -> MethodRou
     }
 }
 
-// The route is added last, as the outermost layer: the layers need its properties, and
-// authentication needs its rate limit.
+// The extension with the route is added last, and is therefore the outermost layer: the inner
+// layers need the route's properties, such as its rate limit.
 
 /// A method router behind the layer of the public content.
 pub(super) fn wrap_content(app: &App, route: Route, methods: MethodRouter<App>) -> MethodRouter<App> {

@@ -19,7 +19,7 @@ pub struct Table {
     pub trail: Trail,
 }
 
-/// One or more items that a request names in its path, query, body or access token.
+/// One or more items named in a request's path, query, body or access token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NamedItem {
     /// The user with the id `user_id`.
@@ -69,7 +69,7 @@ pub enum Trail {
     Nothing(&'static str),
 }
 
-/// The reason why a GET adds nothing to the trail.
+/// Why a GET does not add an entry to the trail.
 pub const READS: &str = "it reads";
 
 /// An IAM action of DynamoDB, without its prefix. A transaction needs the actions of its writes and

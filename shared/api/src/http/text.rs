@@ -25,7 +25,7 @@ impl Describe for Text {
     }
 }
 
-/// An HTML page that loads nothing and submits its form only to this service.
+/// An HTML page that does not load anything, and whose form can only be submitted to this service.
 #[derive(Debug, Clone)]
 pub struct Page {
     /// The HTTP status.

@@ -1,12 +1,12 @@
 //! The HTTP methods of operations.
 
 use axum::routing::MethodFilter;
-use strum::IntoStaticStr;
+use strum::{EnumString, IntoStaticStr};
 
 /// The methods of operations. GET implies HEAD, and every path supports OPTIONS. Unlike
 /// `http::Method`, this type is `Copy`, because a copy of the [`Route`](crate::http::Route) is
 /// attached to every request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "UPPERCASE")]
 pub enum Verb {
     /// `GET`.

@@ -1,9 +1,8 @@
 //! The version in a path: `/api/latest/…` means `/api/v1/…` for every operation.
 //!
-//! The runners rewrite the path before it is matched, so each operation has a single path. API
-//! Gateway also has a single route for both paths, with the version as a parameter
-//! ([`gateway_path`]). A path with a different version reaches the function, but does not match its
-//! operation.
+//! The runners rewrite the path before routing, so each operation has a single path. API Gateway
+//! also needs only one route for both paths, with the version as a parameter ([`gateway_path`]). A
+//! path with a different version reaches the function, but does not match its operation.
 
 use http::Uri;
 use http::uri::PathAndQuery;
@@ -13,13 +12,12 @@ const CURRENT: &str = "/api/v1";
 /// The alias of the current version.
 const LATEST: &str = "/api/latest";
 
-/// The rest of a path after a prefix that consists of whole segments; `None` if the path does not
-/// begin with it.
+/// The rest of a path that begins with the segments of `start`; `None` for any other path.
 fn below<'a>(path: &'a str, start: &str) -> Option<&'a str> {
     path.strip_prefix(start).filter(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// The URI of a request with the alias of the version resolved.
+/// A request's URI, with the alias of the version resolved.
 pub fn resolved(uri: &Uri) -> Uri {
     let renamed = below(uri.path(), LATEST).and_then(|rest| {
         let query = uri.query().map(|query| format!("?{query}")).unwrap_or_default();

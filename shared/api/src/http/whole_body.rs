@@ -1,7 +1,7 @@
 //! Reads the body of a request into one buffer.
 //!
-//! Frames are not kept: every chunk is a frame, even a single byte. A frame takes many times the
-//! memory of its data, and keeps the connection's read buffer allocated.
+//! The body's frames are copied, not kept: every chunk is a frame, even a single byte. A frame
+//! takes many times the memory of its data, and keeps the connection's read buffer allocated.
 
 use axum::body::{Body, HttpBody as _};
 use http::{HeaderMap, header};
@@ -21,8 +21,8 @@ pub(crate) enum BodyError {
 
 /// Reads a body of at most `max` bytes.
 pub(crate) async fn read(mut body: Body, max: usize) -> Result<Vec<u8>, BodyError> {
-    // The announced length is used only to refuse a body early. Memory is allocated only for what
-    // has arrived.
+    // The announced length only serves to refuse a body early: memory is allocated only for the
+    // data that has arrived.
     if body.size_hint().lower() > max as u64 {
         return Err(BodyError::TooLarge);
     }

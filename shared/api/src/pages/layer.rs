@@ -1,5 +1,5 @@
-//! The layer around every page: it reads the form, and sets the headers common to all pages. Other
-//! origins cannot read a page, because cookies identify the visitor.
+//! The layer around every page: it reads the form, and sets the headers common to all pages. The
+//! layer never permits other origins to read a page, because cookies identify the visitor.
 
 use std::any::Any;
 

@@ -50,7 +50,8 @@ impl AccessToken {
         keys(project, &self.claims)
     }
 
-    /// The stored user, if the session is live and the request accepts such users.
+    /// The token's user as stored, if the session is live and the request accepts this kind of
+    /// user.
     pub(crate) fn user_now(&self, project: &Project, items: &Items, app: &App) -> Result<CurrentUser, Error> {
         let current = CurrentUser { allows: self.allows, ..live_user(project, &self.claims, items, app)? };
         self.allows.check(&current.row.user, &current.session, project)?;
@@ -59,9 +60,9 @@ impl AccessToken {
 }
 
 /// The kinds of users that the request accepts, according to its headers. Every sender can set
-/// these headers, and the published SDK always accepts restricted users. Operations with a rate
-/// limit therefore reject these users' requests from clients unless the route admits them
-/// ([`Route::admits`]). This enforces an administrator's restriction and an owed second factor.
+/// these headers, and the published SDK always accepts restricted users. To enforce an
+/// administrator's restriction and an owed second factor, operations with a rate limit therefore
+/// reject such users' requests from clients, unless the route admits them ([`Route::admits`]).
 fn allowed(headers: &HeaderMap, limited: Option<&Route>) -> Result<AllowedUsers, KnownError> {
     let anonymous = header(headers, "allow-anonymous-user")? == Some("true");
     let restricted = anonymous || header(headers, "allow-restricted-user")? == Some("true");

@@ -2,10 +2,10 @@
 //! projects that the user's teams own.
 //!
 //! Like other access tokens, an admin access token does not outlive its session: every request
-//! reads the session and the user's rights. Which team owns the project is known only once the
-//! project is read. Usually the owner is the user's selected team, whose id is in the token, so the
-//! membership is read together with the project. Otherwise, reading the membership takes another
-//! round trip.
+//! reads the session and the user's rights. The team that owns the project is known only once the
+//! project has been read. Usually, this team is the user's selected team, whose id is in the token,
+//! so the user's membership is read together with the project. If another team owns the project,
+//! reading the membership takes another round trip.
 
 use errors::{Error, KnownError};
 use flows::App;

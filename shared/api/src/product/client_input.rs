@@ -1,6 +1,6 @@
-//! The input of an operation that authenticates an OAuth client with `client_id` and
-//! `client_secret`: in the body or, with HTTP Basic, in the header (RFC 6749 §2.3.1). Either way,
-//! the operation finds both values in the body.
+//! The input of an operation that authenticates OAuth clients. A client sends `client_id` and
+//! `client_secret` in the body or, with HTTP Basic, in a header (RFC 6749 §2.3.1). The operation
+//! always finds the credentials in the body.
 
 use axum::extract::{FromRequest, Request};
 use base64::Engine as _;
@@ -68,15 +68,16 @@ fn decode(credentials: &str) -> Option<(String, String)> {
     let text = LENIENT.decode(credentials).ok().filter(|text| text.len() <= MAX_CREDENTIALS)?;
     let (id, secret) = std::str::from_utf8(&text).ok()?.split_once(':')?;
     let decode = |text: &str| {
-        // Each is decoded as a single value of a form, in which `&` does not separate fields.
+        // The id and the secret are each decoded as the value of one form field, so `&` must not
+        // separate fields.
         let form = format!("v={}", text.replace('&', "%26"));
         url::form_urlencoded::parse(form.as_bytes()).next().map(|(_, value)| value.into_owned())
     };
     Some((decode(id)?, decode(secret)?))
 }
 
-/// The body with the credentials of the header. A client must not authenticate in two ways at once
-/// (RFC 6749 §2.3).
+/// Adds the credentials from the header to the body. A client must not authenticate in two ways at
+/// once (RFC 6749 §2.3).
 fn with_credentials(mut body: Value, id: String, secret: String) -> Result<Value, Problems> {
     let Value::Object(fields) = &mut body else { return Ok(body) };
     if fields.get("client_secret").is_some_and(|secret| !secret.is_null()) {
@@ -90,8 +91,8 @@ fn with_credentials(mut body: Value, id: String, secret: String) -> Result<Value
     Ok(body)
 }
 
-/// The status and header that refuse a client that used HTTP Basic (RFC 6749 §5.2); `None` for any
-/// other response.
+/// The status and header of the response that refuses a client's HTTP Basic credentials (RFC 6749
+/// §5.2); `None` for any other response.
 pub(crate) fn challenge(request: &HeaderMap, error: OauthErrorCode) -> Option<(StatusCode, HeaderValue)> {
     let is_refused = error == OauthErrorCode::InvalidClient && basic(request).is_some();
     is_refused.then(|| (StatusCode::UNAUTHORIZED, HeaderValue::from_static("Basic realm=\"Gatelet\", charset=\"UTF-8\"")))

@@ -1,9 +1,10 @@
 //! Access with a one-time code: the code's item is read while the access is proved.
 //!
-//! An attempt at a code must be counted before the code is checked, and only the checked code shows
-//! which account it is for. Proving the access, trying the code, reading the account and writing
-//! would take four round trips. For this reason, the code in the body is read while the access is
-//! proved, and the code's account is read while the attempt is counted ([`PrefetchedItem`]).
+//! An attempt at a code must be counted before the code is checked, and the code's account is known
+//! only after the check. Proving the access, trying the code, reading the account and writing would
+//! therefore take four round trips. To save two of them, the code in the body is read while the
+//! access is proved, and the code's account is read while the attempt is counted
+//! ([`PrefetchedItem`]).
 
 use axum::extract::FromRequestParts;
 use deserr::Deserr;
@@ -114,7 +115,7 @@ impl Route {
     }
 }
 
-/// Client access, with the prefetched entity of the code in the body.
+/// Client access, with the entity of the body's code, which was prefetched.
 pub struct CodeAccess<K: CodeKind> {
     /// The proved access.
     pub access: Access<Client>,
@@ -122,7 +123,7 @@ pub struct CodeAccess<K: CodeKind> {
     pub code: PrefetchedItem<K::Stored>,
 }
 
-/// The project and the code that a request names, not proved yet.
+/// The project and the code named in a request, neither of which has been verified yet.
 fn claimed(parts: &Parts) -> Option<(ProjectId, Code)> {
     let project = ProjectId::parse(header(&parts.headers, "project-id").ok()??).ok()?;
     let body = parts.extensions.get::<ParsedBody>()?.json.as_ref()?;
@@ -180,11 +181,11 @@ impl<K: MailedCode> CodeAccess<K> {
 
 impl CodeAccess<InvitationCode> {
     /// Counts the caller's attempt at the code of an invitation and checks the code, without
-    /// accepting the invitation. Returns the invitation and the result of `read`. A code with an
-    /// unknown nonce is not read again and the attempt is not counted, so that made-up codes do not
-    /// create items. Such a request counts only against the operation's rate limit. An invitation
-    /// without a valid sender ([`store::Store::has_valid_sender`]) is rejected as if it did not
-    /// exist.
+    /// accepting the invitation. Returns the invitation and the result of `read`. If the code's
+    /// nonce is unknown, the code is not read again and the attempt is not counted, so that made-up
+    /// codes do not create items. The request then counts only against the operation's rate limit.
+    /// An invitation without a valid sender ([`store::Store::has_valid_sender`]) is rejected as if
+    /// it did not exist.
     pub async fn try_invitation<T, F: Future<Output = Result<T, store::Error>>>(
         &self,
         code: &Code,

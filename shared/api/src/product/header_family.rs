@@ -1,6 +1,6 @@
-//! The three header families: The three header families: `x-service-*`, and the two families of the
-//! published SDKs. The families are synonyms: a header with different values in two families is an
-//! error.
+//! The three header families: The three header families: The families of headers: `x-service-*`,
+//! and the two families that the published SDKs use. The families are synonyms: a header with
+//! different values in two families is an error.
 
 use errors::KnownError;
 use http::{HeaderMap, HeaderName, HeaderValue};

@@ -28,11 +28,11 @@ pub struct Input<B = IgnoredBody, Q = Nothing, P = Nothing> {
     pub path: P,
 }
 
-/// A query or path without fields: every key in it is a problem.
+/// A query or path that must not contain any parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ToSchema)]
 pub struct Nothing {}
 
-/// The body of an operation that does not expect a body. The body is ignored because SDKs send `{}`
+/// The body of a request to an operation without input. Any body is ignored, because SDKs send `{}`
 /// or nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ToSchema)]
 #[schema(as = Ignored)]

@@ -1,5 +1,5 @@
-//! The layer around every operation of the product API. It parses the body before anything is
-//! decided, begins the trail entry, and writes error bodies and response headers.
+//! The layer around every operation of the product API. The layer parses the body before access is
+//! checked, begins the trail entry, and writes error bodies and response headers.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -31,10 +31,10 @@ use crate::product::{client_input, oauth_error, trail};
 /// The maximum size of a body, in bytes.
 const MAX_BODY_BYTES: usize = 256 * 1024;
 
-/// The minimum duration of a response that must not reveal whether an account exists. On the
-/// gateway's own table, such an operation takes less time than this, but a tenth of a millisecond
-/// more if the account exists. On DynamoDB, durations vary by milliseconds, which hides the
-/// difference anyway.
+/// The minimum duration of a response that must not reveal whether an account exists. With the
+/// gateway's own table, operations that hide accounts take less time than this minimum, but a tenth
+/// of a millisecond longer if the account exists. With DynamoDB, durations vary by milliseconds,
+/// which hides the difference anyway.
 const HIDING: Duration = Duration::from_millis(10);
 
 /// Wraps an operation of the product API.
@@ -78,18 +78,18 @@ pub async fn layer(State(app): State<App>, request: Request, next: Next) -> Resp
     response
 }
 
-/// Wraps the responses to requests that do not match an operation's path and method. The layer does
-/// not read the bodies of such requests.
+/// Wraps the responses to requests that do not match an operation's path and method. The bodies of
+/// these unmatched requests are not read.
 pub async fn fallback_layer(State(app): State<App>, request: Request, next: Next) -> Response {
     answered(&app, request, |request| next.run(request)).await
 }
 
 async fn answered<F: Future<Output = Response>>(app: &App, request: Request, answer: impl FnOnce(Request) -> F) -> Response {
     let request_id = request.extensions().get().cloned().unwrap_or_else(|| RequestId::new(app.entropy.request_id()));
-    let has_oauth_errors = request.extensions().get::<Route>().is_some_and(|route| route.body == BodyRule::OauthForm);
+    let has_oauth_errors = request.extensions().get::<Route>().is_some_and(|route| route.body.has_oauth_errors());
     let headers = request.headers().clone();
-    // The level is `error`, because a span of a level that is not logged would not be attached to
-    // log lines.
+    // The level is `error`, because a span is attached to log lines only if its own level is
+    // logged.
     let span = tracing::error_span!("request", request_id = request_id.as_str());
     let response = retry::within(retry::BUDGET, answer(request)).instrument(span).await;
     let response = with_error(response, &app.settings.api_url, &request_id, has_oauth_errors.then_some(&headers));
@@ -177,7 +177,8 @@ fn parse_body(media_type: &str, bytes: &[u8], is_of_oauth: bool) -> Result<Optio
         _ if !is_known => Err(unreadable("its content type is not supported; send `content-type: application/json`")),
         _ if bytes.is_empty() => Ok(None),
         "application/json" => parse_json(bytes, "it is not valid JSON"),
-        // By default, curl sends JSON as a form, where the whole text would be the name of a field.
+        // By default, curl declares JSON as a form. Parsed as a form, the whole text would be a
+        // field's name.
         _ if looks_like_json(bytes) => {
             Err(unreadable(format!("it looks like JSON, but its content type is {media_type}; send `content-type: application/json`")))
         }
@@ -196,13 +197,17 @@ fn parse_body(media_type: &str, bytes: &[u8], is_of_oauth: bool) -> Result<Optio
 }
 
 /// The parameters of an OAuth client. A parameter must not be repeated, and one without a value
-/// counts as absent (RFC 6749 §3.2).
+/// counts as absent (RFC 6749 §3.2). Only `resource` may be repeated (RFC 8707 §2): its values are
+/// joined by spaces.
 fn oauth_parameters(pairs: impl Iterator<Item = (String, Value)>) -> Result<Option<Value>, KnownError> {
     let mut parameters = Map::new();
     for (name, value) in pairs.filter(|(_, value)| value != "") {
-        if parameters.insert(name, value).is_some() {
-            return Err(unreadable("a parameter is given more than once"));
-        }
+        let value = match (parameters.get(&name), &value) {
+            (Some(Value::String(first)), Value::String(next)) if name == "resource" => Value::String(format!("{first} {next}")),
+            (Some(_), _) => return Err(unreadable("a parameter was sent more than once")),
+            (None, _) => value,
+        };
+        parameters.insert(name, value);
     }
     Ok(Some(Value::Object(parameters)))
 }

@@ -1,7 +1,7 @@
 //! Pages behind the links in emails ([`links`](store::link)). Visitors are people in a browser, so
 //! the error for a link that no longer works is also a page. Programs recognize the error by the
-//! status and headers. A GET only shows a question, and submitting the question's form confirms. A
-//! GET changes nothing, because email scanners follow links.
+//! status and headers. A GET only shows a question with a form, which the visitor submits to
+//! confirm. A GET must not change anything, because email scanners follow links.
 
 use axum::response::{IntoResponse, Response};
 use deserr::Deserr;
@@ -26,9 +26,9 @@ pub struct LinkQuery {
     pub code: Code,
 }
 
-/// The code of a link. A text that is not a code becomes a code that does not exist, so that
-/// visitors see the page for links that no longer work. Such a text may be the result of a mail
-/// program that cut the link off.
+/// The code of a link. Text that is not a code, for example because a mail program cut the link
+/// off, becomes a code that does not exist. Visitors then see the page for links that no longer
+/// work.
 fn code_of(text: String) -> Code {
     Code::parse(&text).unwrap_or_else(|_| unknown())
 }
@@ -82,9 +82,9 @@ pub async fn show<P: Purpose>(
     Ok(question(&project.unwrap_or_default(), &link.purpose))
 }
 
-/// The link with this code, or the page for links that no longer work. `instead` is HTML that tells
-/// visitors of that page what to do. Requests with unknown codes are counted by the caller's IP
-/// address.
+/// The link with this code, or the page for links that no longer work. `instead` is HTML for that
+/// page, which tells visitors what to do instead. Requests with unknown codes are counted by the
+/// caller's IP address.
 pub async fn find<P: Purpose>(app: &App, caller: &Caller, code: &Code, instead: &str) -> Result<Result<Link<P>, LinkPage>, Error> {
     let rejected = match app.store.link(code).await? {
         None => {

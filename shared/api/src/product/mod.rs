@@ -1,6 +1,6 @@
 //! Code shared by the operations of the product API.
 //!
-//! The layer around an operation parses the body once, before anything is decided. The layer also
+//! The layer around an operation parses the body once, before access is checked. The layer also
 //! shapes the response: error bodies, headers in the client's family, the status override for old
 //! clients, CORS, and security headers.
 

@@ -84,7 +84,7 @@ impl Names<'_> {
             }),
             NamedItem::RequestingClient => {
                 let client = self.text("parameters").and_then(|text| Parameters::parse(&text).client_id().ok());
-                client.map(|client| vec![client_key(project, client)])
+                client.map(|client| vec![client_key(project, client.id())])
             }
             NamedItem::AuthorizationRequest => self.text("request").and_then(|text| RequestName::parse(&text)).map(|name| {
                 let grant = self.claims.map(|claims| grant_key(project, claims.sub, OauthGrant::id(name.client_id)));

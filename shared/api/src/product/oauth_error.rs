@@ -1,8 +1,8 @@
 //! The errors of the token endpoint and the device authorization endpoint: OAuth clients read
 //! `error`, a code of RFC 6749 or RFC 8628; SDKs read `code` and `details`.
 //!
-//! The same body serves both kinds of clients, because neither format forbids the fields of the
-//! other format. The layer writes the body, because some errors occur before the operation runs.
+//! One body serves OAuth clients and SDKs, because each format permits the other's fields. The
+//! layer writes the body, because some errors occur before the operation runs.
 
 use errors::KnownError;
 use serde::Serialize;
@@ -10,7 +10,8 @@ use serde_json::Value;
 use strum::{EnumString, IntoStaticStr, VariantNames};
 
 /// The codes in `error` (RFC 6749 §5.2, RFC 8628 §3.5). `ServerError` and `TemporarilyUnavailable`
-/// are from RFC 6749 §4.1.2.1: §5.2 does not define such codes, but clients know them.
+/// come from RFC 6749 §4.1.2.1, because §5.2 does not define codes for these cases, and clients
+/// know these two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, EnumString, IntoStaticStr, VariantNames)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
@@ -29,6 +30,10 @@ pub enum OauthErrorCode {
     InvalidScope,
     /// The project does not have the requested resource (RFC 8707 §2).
     InvalidTarget,
+    /// A redirect URI of a client that registers itself is invalid (RFC 7591 §3.2.2).
+    InvalidRedirectUri,
+    /// The description of a client that registers itself is invalid (RFC 7591 §3.2.2).
+    InvalidClientMetadata,
     /// Only authorization codes are supported (RFC 6749 §4.1.2.1).
     UnsupportedResponseType,
     /// The parameter `request` is not supported (OpenID Connect Core §3.1.2.6).
@@ -60,11 +65,13 @@ impl From<&KnownError> for OauthErrorCode {
             | KnownError::InvalidSecretServerKey { .. }
             | KnownError::InvalidSuperSecretAdminKey { .. } => Self::InvalidClient,
             KnownError::OauthScopeNotGranted => Self::InvalidScope,
-            KnownError::AuthorizationRequestInvalid { oauth_error, .. } => oauth_error.parse().unwrap_or(Self::InvalidRequest),
+            KnownError::AuthorizationRequestInvalid { oauth_error, .. } | KnownError::ClientMetadataInvalid { oauth_error, .. } => {
+                oauth_error.parse().unwrap_or(Self::InvalidRequest)
+            }
             KnownError::AuthorizationPending => Self::AuthorizationPending,
             KnownError::SlowDown => Self::SlowDown,
             KnownError::DeviceCodeExpired => Self::ExpiredToken,
-            KnownError::DeviceDenied => Self::AccessDenied,
+            KnownError::DeviceDenied | KnownError::ClientRegistrationNotEnabled => Self::AccessDenied,
             KnownError::InvalidPollingCode
             | KnownError::InvalidAuthorizationCode
             | KnownError::OauthGrantInvalid
@@ -75,7 +82,7 @@ impl From<&KnownError> for OauthErrorCode {
             KnownError::OauthGrantTypeNotAllowed | KnownError::SignUpNotEnabled | KnownError::SignUpRejected { .. } => {
                 Self::UnauthorizedClient
             }
-            KnownError::ServiceUnavailable | KnownError::RateLimited(_) => Self::TemporarilyUnavailable,
+            KnownError::ServiceUnavailable | KnownError::RateLimited(_) | KnownError::TooManyUnusedClients => Self::TemporarilyUnavailable,
             KnownError::InternalError => Self::ServerError,
             _ => Self::InvalidRequest,
         }

@@ -1,4 +1,4 @@
-//! Lists, either whole or in pages.
+//! Responses that contain a list, either whole or in pages.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -35,7 +35,7 @@ pub fn fitting(items: &[impl Serialize]) -> usize {
     count
 }
 
-/// A page of a list that is read in an order other than the page's. The page contains the first
+/// Collects a page of a list whose items are read in a different order. The page contains the first
 /// items after a place, sorted by place, up to the limits of a page.
 pub struct PageSorter<P, T> {
     after: Option<P>,
@@ -52,7 +52,7 @@ impl<P: Ord + Clone, T: Serialize> PageSorter<P, T> {
         Self { after, limit, items: BTreeMap::new(), bytes: 0, end: None }
     }
 
-    /// Adds an item if its place is on the page; later items may be dropped.
+    /// Adds an item if its place is on the page, which may push later items off the page.
     pub fn offer(&mut self, place: P, item: T) {
         let is_before = self.after.as_ref().is_some_and(|after| place <= *after);
         if is_before || self.end.as_ref().is_some_and(|end| place >= *end) {
@@ -192,13 +192,13 @@ pub fn limit<const DEFAULT: usize, const MAX: usize>(given: Option<Limit<DEFAULT
 mod tests {
     use super::*;
 
-    /// The pages of items with a size of `bytes`, offered in the order of `numbers`; each number is
-    /// an item's place.
+    /// Offers an item of `bytes` bytes at each place in `numbers`, in that order, and returns the
+    /// pages.
     fn pages(numbers: &[usize], limit: usize, bytes: usize) -> Vec<Vec<usize>> {
         let (mut pages, mut after) = (Vec::new(), None);
         loop {
             let mut page = PageSorter::new(after, limit);
-            // The quotation marks, the number and the comma take four bytes.
+            // The quotation marks, the one-digit number and the comma take four bytes.
             for number in numbers {
                 page.offer(*number, format!("{}{number}", "x".repeat(bytes - 4)));
             }

@@ -1,6 +1,6 @@
 //! Versions of resources, so that nobody overwrites changes that they have not seen. A response
-//! states the version in its `ETag`, and a change with `If-Match` applies to that version only (see
-//! RFC 9110 §13.1.1).
+//! states the version in its `ETag`, and a change with `If-Match` applies only to the versions
+//! named there (see RFC 9110 §13.1.1).
 
 use std::convert::Infallible;
 
@@ -42,8 +42,8 @@ fn etag(version: u64) -> String {
     format!("\"{version}\"")
 }
 
-/// The versions that a change may apply to: the versions in `If-Match`, or any if the header is
-/// absent or `*`.
+/// The versions that a change may apply to: the versions in `If-Match`, or any version if the
+/// header is absent or `*`.
 #[derive(Debug, Clone, Default)]
 pub struct IfMatch(Option<String>);
 

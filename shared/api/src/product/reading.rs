@@ -21,13 +21,13 @@ use crate::http::describe::{Describe, Description};
 pub(crate) struct Reading(Arc<OnceLock<Reader>>);
 
 impl Reading {
-    /// Begins to measure what the request reads, if the client's reads are counted (`reader`).
-    /// Fails if the client has read too much.
+    /// Begins measuring what the request reads if the client's reads are counted, that is, if
+    /// `reader` is not `None`. Fails if the client has read too much.
     pub(crate) fn begin(parts: &Parts, app: &App, reader: Option<Reader>) -> Result<(), store::Error> {
         let (Some(reader), Some(reading)) = (reader, parts.extensions.get::<Self>()) else { return Ok(()) };
         reader.check(app)?;
         volume::measure();
-        // A request is authenticated once.
+        // Always succeeds, because a request is authenticated only once.
         let _ = reading.0.set(reader);
         Ok(())
     }

@@ -1,5 +1,5 @@
-//! The facts that a request adds to the trail: the operation, the items that its path names, the
-//! names of the fields in its body, and the caller's IP address and location.
+//! What the trail records about a request: the operation, the items that its path names, the names
+//! of the fields in its body, and the caller's IP address and location.
 
 use axum::extract::RawPathParams;
 use flows::App;
@@ -34,6 +34,7 @@ pub fn target_kind(segment: &str, parameter: &str) -> Option<TargetKind> {
         ("api-keys", "id") => TargetKind::KeySet,
         ("user-api-keys" | "team-api-keys", "id") => TargetKind::ApiKey,
         ("oauth-clients", "id") => TargetKind::OauthClient,
+        ("oauth-resources", "id") => TargetKind::OauthResource,
         ("webhook-endpoints", "id") => TargetKind::WebhookEndpoint,
         ("deliveries", "delivery_id") => TargetKind::WebhookDelivery,
         ("outbox", "id") => TargetKind::Email,
@@ -50,7 +51,8 @@ pub fn parameters(path: &str) -> impl Iterator<Item = (&str, &str)> {
     segments.filter_map(|(before, segment)| Some((before, segment.strip_prefix('{')?.strip_suffix('}')?)))
 }
 
-/// The facts that a request adds to its trail entry; `None` if its route does not add one.
+/// What a request's trail entry records about the request; `None` if its route does not add an
+/// entry.
 pub(crate) fn started(app: &App, parts: &Parts, path: Option<&RawPathParams>, body: Option<&Value>) -> Option<RequestStart> {
     let route = parts.extensions.get::<Route>().filter(|route| route.table.trail == Trail::Entry)?;
     let value = |name: &str| path?.iter().find(|(of, _)| *of == name).map(|(_, value)| value);

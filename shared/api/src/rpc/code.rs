@@ -8,5 +8,5 @@ pub const INVALID_REQUEST: i64 = -32600;
 pub const METHOD_NOT_FOUND: i64 = -32601;
 /// The method does not accept the parameters.
 pub const INVALID_PARAMS: i64 = -32602;
-/// The service failed; the log has the cause.
+/// The service failed; the cause is in the log.
 pub const INTERNAL_ERROR: i64 = -32603;

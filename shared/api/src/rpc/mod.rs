@@ -1,4 +1,4 @@
-//! JSON-RPC 2.0 for agents: `/mcp` and `/a2a`. Both endpoints are public and stateless, and read
+//! JSON-RPC 2.0 for agents: `/mcp` and `/a2a`. The two endpoints are public and stateless, and read
 //! only the public content.
 
 pub mod code;

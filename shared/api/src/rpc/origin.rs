@@ -10,7 +10,7 @@ use wire::host::is_loopback;
 /// Whether a request comes from a web page that may call the endpoint, or from outside a web page.
 ///
 /// On a developer's machine, its own pages may call the endpoint, and the header `Host` must name
-/// the machine. Elsewhere, only pages of the site and of the API may call the endpoint.
+/// the machine. In a deployment, only pages of the site and of the API may call the endpoint.
 pub fn is_allowed(headers: &HeaderMap, settings: &Settings) -> bool {
     // A header may be repeated; every value counts.
     let values = |name| headers.get_all(name).iter().map(|value: &HeaderValue| value.to_str().unwrap_or_default());

@@ -32,7 +32,7 @@ impl Reply {
         Self { status: StatusCode::ACCEPTED, body: None }
     }
 
-    /// The error of a service failure; the log has the cause.
+    /// The error when the service fails; the cause is in the log.
     pub fn failed(id: &Value) -> Self {
         let reply = Self::error(id, INTERNAL_ERROR, "The service failed; try again in a moment.");
         reply.with_status(StatusCode::INTERNAL_SERVER_ERROR)

@@ -1,9 +1,9 @@
 //! The HTTP client for calls to AWS ([`crate`]): HTTP/1.1, the only version that DynamoDB and SES
 //! support, over TLS with rustls on ring.
 //!
-//! The SDK's HTTP client includes HTTP/2 and the system's certificates. No function needs either,
-//! and both slow down every cold start. This client trusts the root certificates of AWS's endpoints
-//! (`roots.pem`) and those of the operator, and uses the operator's proxy.
+//! The SDK's HTTP client includes HTTP/2 and the system's certificates. No function needs HTTP/2 or
+//! these certificates, which slow down every cold start. This client trusts the root certificates
+//! of AWS's endpoints (`roots.pem`) and those of the operator, and uses the operator's proxy.
 
 use std::time::Duration;
 

@@ -1,8 +1,8 @@
 //! The cost of a new password hash: how much memory argon2id fills, and how many times.
 //!
 //! The minimum comes from OWASP's Password Storage Cheat Sheet, which lists pairs of memory and
-//! passes that resist guessing equally well. There is always one lane: a function that hashes has
-//! one core by default, so more lanes would help only attackers, who may have more cores.
+//! passes that resist guessing equally well. argon2id always uses one lane: a function that hashes
+//! has one core by default, so more lanes would help only attackers, who may have more cores.
 
 /// The memory and the number of passes of a hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,8 +56,8 @@ impl Cost {
     }
 }
 
-/// The memory and the passes of an extra hash whose work makes up the difference between `whole`
-/// and `part`, in at most the memory of `whole`; `None` if the difference is negligible. Work is
+/// The memory and the passes of an extra hash that takes the work missing from `part` compared with
+/// `whole`, and at most the memory of `whole`. `None` if the difference is negligible. Work is
 /// memory times passes.
 pub(super) fn remainder(whole: (u32, u32), part: (u32, u32)) -> Option<(u32, u32)> {
     let missing = whole.0.saturating_mul(whole.1).checked_sub(part.0.saturating_mul(part.1))?;

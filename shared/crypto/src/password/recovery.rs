@@ -187,7 +187,7 @@ mod tests {
         let (hasher, entropy) = (Hasher::new(64, 1), Entropy::system());
         let codes = RecoveryCode::draw(&entropy);
         let set = hasher.hash_codes(&entropy, &codes).await;
-        // The code is hashed with the parameters of the set, not with the parameters of `later`.
+        // The code is hashed with the set's parameters, not with those of `later`.
         let later = Hasher::new(128, 2);
         let set = HashedCodes::parse(&set.text()).expect("the text of a set");
         let first = later.hash_code(Some(&set), &codes[0]).await;

@@ -35,7 +35,7 @@ pub struct AuthenticatorData {
 pub struct Credential {
     /// The model of the authenticator; all zeros if the authenticator does not reveal it.
     pub aaguid: [u8; 16],
-    /// The id, chosen by the authenticator.
+    /// The credential's id, chosen by the authenticator.
     pub id: Vec<u8>,
     /// The key that verifies the credential's signatures.
     pub public_key: PublicKey,

@@ -1,5 +1,5 @@
-//! Public keys of passkeys, in the form in which authenticators send them: `COSE_Key` (RFC 9052 §7,
-//! RFC 9053 §7, RFC 8230 §4) of the algorithms offered in options.
+//! Public keys of passkeys, in the form sent by authenticators: `COSE_Key` (RFC 9052 §7, RFC 9053
+//! §7, RFC 8230 §4) of the algorithms offered in options.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::webauthn::{Refusal, cbor};
 
-/// The COSE identifiers of the supported algorithms, in the order of preference: `EdDSA`, ES256 and
+/// The COSE identifiers of the supported algorithms, in order of preference: `EdDSA`, ES256 and
 /// RS256.
 pub const ALGORITHMS: [i32; 3] = [-8, -7, -257];
 

@@ -2,8 +2,7 @@
 //! MJML is compiled to HTML, and a missing text part is derived from the HTML.
 //!
 //! A template is an untrusted program, so its fuel and output are limited, and it can access only
-//! its context. The process in which the template is rendered has limited memory and time
-//! ([`crate::sandbox`]).
+//! its context. The memory and time of the rendering process are limited too ([`crate::sandbox`]).
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -30,7 +29,7 @@ const FUEL: u64 = 200_000;
 const BODY: &str = "body.html";
 const THEME: &str = "theme.html";
 
-/// Sources and a context, from which an email is rendered.
+/// What an email is rendered from: sources and a context.
 #[derive(Debug, Clone)]
 pub struct Job {
     /// The templates.
@@ -314,7 +313,7 @@ impl CompiledMjml {
     }
 }
 
-/// A marker that does not occur in the theme, the subject or the values. The marker stands for the
+/// A marker that does not occur in the theme, the subject or the values. The marker replaces the
 /// body while the theme is compiled, because a body may contain HTML that MJML does not accept.
 fn slot(theme: &str, subject: &str, values: &Context) -> String {
     let values = serde_json::to_string(values).unwrap_or_default();

@@ -32,8 +32,9 @@ impl Failures {
         self.clock.now()
     }
 
-    /// The outcome of an attempt that failed before or at the end of the message. Only a permanent
-    /// refusal is final (RFC 5321 §4.2.1): the first digit decides, with one exception.
+    /// The outcome of an attempt that failed before the message ended, or while it was being ended.
+    /// Only a permanent refusal is final (RFC 5321 §4.2.1): the first digit decides, with one
+    /// exception.
     pub(super) fn outcome(&self, fault: &TalkError, step: Step, server: &Server) -> Outcome {
         let cause = shown(fault, server);
         let reply = match fault {

@@ -1,10 +1,10 @@
 //! Sending through a project's own mail server (RFC 5321, RFC 6409).
 //!
-//! The end of the message, a line with a dot, is sent last and separately. Until then, the server
-//! cannot have accepted the email. Failures are therefore retried (RFC 5321 §4.5.4.1), except
-//! permanent refusals (5yz) and failures that a retry would not fix. As soon as the first byte of
-//! that line is sent, the server may have accepted the email. If the server does not reply, the
-//! outcome is unknown and final.
+//! The end of the message, a line with a dot, is sent last and separately. Before that line is
+//! sent, the server cannot have accepted the email. Failures up to this point are therefore retried
+//! (RFC 5321 §4.5.4.1), except permanent refusals (5yz) and failures that a retry would not fix.
+//! Once the first byte of the line has been sent, the server may have accepted the email. If the
+//! server then does not reply, the outcome is unknown and final.
 //!
 //! The crate `lettre` composes the messages. The client of `lettre` is not used: it rejects replies
 //! without a text, which RFC 5321 §4.2 allows, and does not report whether a connection was lost
@@ -56,9 +56,9 @@ use crate::send::{Mail, Mailer, Server};
 
 /// Ports where TLS begins with the first byte (RFC 8314 §3.3); 2465 is for networks that block 465.
 const TLS_PORTS: [u16; 2] = [465, 2465];
-/// The time limit for a server to become ready for a message, and again for accepting the message.
-/// Half of the first limit is for resolving the server's name. A worker reserves more than twice
-/// this time for its last email.
+/// The time limit for a server to become ready for a message, and also for accepting the message.
+/// Resolving the server's name may take half of the time for becoming ready. A worker reserves more
+/// than twice this time for its last email.
 const TIMEOUT: Duration = Duration::from_secs(11);
 
 /// Sends emails through the servers named in them.
@@ -69,7 +69,7 @@ pub struct Smtp {
     allow_private: bool,
     relays: MailRelays,
     timeout: Duration,
-    /// The host of the API, by which this client introduces itself.
+    /// The API's host, which this client introduces itself as.
     host: Option<Host<String>>,
     composer: Composer,
     failures: Failures,
@@ -98,8 +98,8 @@ impl Smtp {
         Ok(Self::with(settings, roots, TIMEOUT, clock))
     }
 
-    /// A sender that trusts only `roots`. It waits up to `timeout` for a server to become ready,
-    /// and up to `timeout` for the server to accept the message.
+    /// A sender that trusts only `roots`. The sender waits up to `timeout` for a server to become
+    /// ready, and up to `timeout` again for the server to accept the message.
     pub fn new(settings: &Settings, roots: RootCertStore, timeout: Duration, clock: Clock) -> Self {
         Self::with(settings, || roots, timeout, clock)
     }
@@ -144,7 +144,7 @@ impl Smtp {
             Ok(Ok(talk)) => talk,
             Ok(Err(outcome)) => return outcome,
             Err(_) => {
-                // After a long wait for the slot, even a healthy server would have too little time.
+                // After a long wait for a connection, even a healthy server has too little time.
                 if began.elapsed() >= self.timeout / 2 {
                     pool.cool_down();
                 }
@@ -180,7 +180,7 @@ impl Smtp {
     /// Sends the message; also returns whether the server took too long.
     async fn told(&self, mut talk: Connection, message: &ComposedMessage, server: &Server) -> (Outcome, bool) {
         let deadline = Instant::now() + self.timeout;
-        // The other half of the time is left for the server's reply.
+        // Half of the time is reserved for the server's reply.
         match timeout(self.timeout / 2, talk.message(&message.bytes)).await {
             Ok(Ok(())) => {}
             Ok(Err(fault)) => return (self.failures.outcome(&fault, Step::Envelope, server), false),
@@ -225,9 +225,9 @@ impl Smtp {
         connected.map_err(unreachable)
     }
 
-    /// A connection after the introductions, and the features that the server offers. The
-    /// connection is encrypted, except to a relay without login and, if private IP addresses are
-    /// allowed, to a server on this machine that does not offer TLS.
+    /// A connection on which the client and the server have introduced themselves, and the features
+    /// that the server offers. The connection is encrypted, except to a relay without login and, if
+    /// private IP addresses are allowed, to a server on this machine that does not offer TLS.
     async fn greeted(&self, stream: TcpStream, server: &Server) -> Result<(Connection, Offers), Outcome> {
         let refused = |fault: TalkError| self.failures.outcome(&fault, Step::Greeting, server);
         let closed = |error: std::io::Error| self.failures.closed(&error);
@@ -271,7 +271,7 @@ impl Smtp {
         let invalid = "the mail server's host is not a name that a certificate can be issued for";
         let name = name.ok_or_else(|| self.failures.lost("HOST_NOT_FOUND", invalid))?;
         self.tls.connect(name, stream).await.map_err(|error| match error.kind() {
-            // The certificate may be replaced before the last attempt.
+            // The server's certificate may be replaced before the last attempt.
             ErrorKind::InvalidData => {
                 let message = "TLS failed or the mail server's certificate is invalid; nothing was sent";
                 self.failures.again("UNKNOWN", message).because(error.to_string())

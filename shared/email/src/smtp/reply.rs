@@ -37,8 +37,9 @@ impl Reply {
         Ok(None)
     }
 
-    /// The first digit. It is 2 if the command has succeeded, 3 if the server waits for more input,
-    /// and 4 or 5 if the server refuses the command. SMTP does not use the `1` of FTP (RFC 959).
+    /// The first digit. The digit is 2 if the command has succeeded, 3 if the server waits for more
+    /// input, and 4 or 5 if the server refuses the command. SMTP does not use the `1` of FTP (RFC
+    /// 959).
     pub(super) fn class(&self) -> u16 {
         self.code / 100
     }

@@ -14,8 +14,8 @@ use tokio::time::timeout;
 use super::reply::Reply;
 
 /// The maximum number of bytes to read from a connection before STARTTLS, and again after it.
-/// Without this limit, a server that never ends a line could exhaust memory. The replies to one
-/// email take less than two thousand bytes.
+/// Without this limit, a server that never ends a line could exhaust memory. The replies to the
+/// commands for one email take less than two thousand bytes in total.
 const MAX_RECEIVED: usize = 64 * 1024;
 /// How long to wait for the reply to QUIT.
 const GOODBYE: Duration = Duration::from_secs(1);
@@ -117,8 +117,8 @@ impl<S: Stream + 'static> Talk<S> {
         self.expected(reply, 2).await.map(drop)
     }
 
-    /// Introduces this client with EHLO or, if the server does not know EHLO, with HELO (RFC 5321
-    /// §3.2).
+    /// Introduces this client with EHLO or, if the server does not support EHLO, with HELO (RFC
+    /// 5321 §3.2).
     pub(super) async fn hello(&mut self, name: &str) -> Result<Offers, TalkError> {
         self.say(&format!("EHLO {name}")).await?;
         let reply = self.reply().await?;
@@ -158,9 +158,9 @@ impl<S: Stream + 'static> Talk<S> {
         self.expected(reply, class).await
     }
 
-    /// Sends the message without the end of the message, so the server cannot have accepted it.
-    /// Fails if the server has visibly closed the connection or refused the message in the
-    /// meantime.
+    /// Sends the message without the line that ends it, so the server cannot have accepted the
+    /// message. Fails if the server is already known to have closed the connection or refused the
+    /// message.
     pub(super) async fn message(&mut self, message: &[u8]) -> Result<(), TalkError> {
         self.write(&transparent(message)).await?;
         if self.arrived.is_empty() {
@@ -171,8 +171,8 @@ impl<S: Stream + 'static> Talk<S> {
                 Err(error) => return Err(TalkError::Closed(error)),
             }
         }
-        // Something has arrived: a reply, or a TLS record that does not contain one. QUIT would be
-        // a line of the message.
+        // Something has arrived: a reply, or a TLS record that does not contain a reply. QUIT
+        // cannot be sent in either case: the server would take it for a line of the message.
         match timeout(GLANCE, self.reply()).await {
             Ok(reply) => Err(TalkError::of(reply?)),
             Err(_) if self.arrived.is_empty() => Ok(()),
@@ -235,9 +235,9 @@ impl<S: Stream + 'static> Talk<S> {
     }
 }
 
-/// The message as lines that end with CRLF, none of which could be mistaken for the end of the
-/// message (RFC 5321 §4.5.2). A lone CR or LF is sent as CRLF, because servers disagree about the
-/// meaning of lone ones, so a server could see an early end of the message (CVE-2023-51764).
+/// The message as lines that end with CRLF and cannot be mistaken for the end of the message (RFC
+/// 5321 §4.5.2). A lone CR or LF is sent as CRLF, because some servers treat it as the end of a
+/// line, and could therefore see an early end of the message (CVE-2023-51764).
 fn transparent(message: &[u8]) -> Vec<u8> {
     let mut wire = Vec::with_capacity(message.len() + message.len() / 32 + 2);
     let mut left = message;

@@ -1,10 +1,10 @@
 //! Decides which call may use a renderer next.
 //!
 //! A project counts as slow for a while after its emails took long to render. The emails of all
-//! slow projects together use at most half of the renderers. The same holds for all previews
-//! together. The previews of one project, and the emails of one slow project, are rendered one call
-//! after another. However many calls there are, the next call of another project therefore waits
-//! for at most one of them.
+//! slow projects together use at most half of the renderers. All previews together also use at most
+//! half. The previews of one project, and the emails of one slow project, are rendered one call
+//! after another. Therefore, however many such calls there are, the next call of another project
+//! waits for at most one of them.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};

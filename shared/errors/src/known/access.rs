@@ -29,7 +29,7 @@ macro_rules! access {
 
         /// The operation requires a higher access level than the request has.
         #[error("the access level {actual_access_type} is not sufficient for this operation")]
-        #[hint("Use an access level from `details` with its key. To keep the key secret, call from a backend.")]
+        #[hint("Use an access level from `details`, with the matching key. To keep the key secret, call from a backend.")]
         #[answer(FORBIDDEN, Sdks::All)]
         InsufficientAccessType {
             actual_access_type: String,

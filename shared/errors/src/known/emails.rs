@@ -11,7 +11,7 @@ macro_rules! emails {
 
         /// The email is being sent, was sent, or was skipped or cancelled.
         #[error("the email can no longer be edited: its status is {status}")]
-        #[hint("An email can be edited only before it is sent. To have time for edits, pause or schedule the email.")]
+        #[hint("An email can be edited only before it is sent. To leave time for edits, pause or schedule the email.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         EmailNotEditable { email_id: String, status: String },
 
@@ -29,30 +29,30 @@ macro_rules! emails {
 
         /// The template does not exist.
         #[error("the template does not exist")]
-        #[hint("List the templates of the project.")]
+        #[hint("List the project's templates.")]
         #[answer(NOT_FOUND, Sdks::None)]
         EmailTemplateNotFound,
 
         /// The theme does not exist.
         #[error("the theme does not exist")]
-        #[hint("List the themes of the project.")]
+        #[hint("List the project's themes.")]
         #[answer(NOT_FOUND, Sdks::None)]
         EmailThemeNotFound,
 
         /// The theme is the project's selected theme.
         #[error("this theme is selected for the project: select another theme first")]
-        #[hint("Set `config.email_theme` of the project to another theme, then delete this theme.")]
+        #[hint("Set the project's `config.email_theme` to another theme, then delete this theme.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         EmailThemeSelected,
 
         /// The draft does not exist.
         #[error("the draft does not exist")]
-        #[hint("List the drafts of the project.")]
+        #[hint("List the project's drafts.")]
         #[answer(NOT_FOUND, Sdks::None)]
         EmailDraftNotFound,
 
         /// The project has the maximum number of templates, themes or drafts.
-        #[error("a project can have at most {max} each of templates, themes and drafts: delete one that you no longer use")]
+        #[error("a project can have at most {max} templates, {max} themes and {max} drafts: delete one that you no longer use")]
         #[hint("Delete a template, theme or draft that you no longer use.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         TooManyEmailDocuments { max: usize },

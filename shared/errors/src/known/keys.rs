@@ -29,8 +29,8 @@ macro_rules! keys {
         TooManyApiKeySets { max: usize },
 
         /// The API key, or set of API keys, does not exist, or the caller may not manage it.
-        #[error("the API key, or set of API keys, does not exist")]
-        #[hint("Check the key or its id. To manage a team's keys, a user needs `$manage_api_keys`.")]
+        #[error("the API key or set of API keys does not exist")]
+        #[hint("Check the key or its id. To manage a team's keys, a user needs the permission `$manage_api_keys`.")]
         #[answer(NOT_FOUND, Sdks::All)]
         ApiKeyNotFound,
 

@@ -2,7 +2,7 @@
 //! `details`, and its message is the `error`. Codes, statuses and details are part of the contract;
 //! texts may change.
 //!
-//! One row in the file of its area defines everything about an error:
+//! Everything about an error is defined by one row in the file of its area:
 //!
 //! ```text
 //! /// When the error is returned: one sentence, for the documentation.

@@ -5,7 +5,7 @@ macro_rules! oauth {
 
         /// The OAuth client id or secret is wrong.
         #[error("the client id or secret is wrong")]
-        #[hint("Check the client's id and secret. For the project, send the project id and a `pck_` or `ssk_` key.")]
+        #[hint("Check the client's id and secret. If the client is the project, send its id and a `pck_` or `ssk_` key.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         InvalidOauthClientIdOrSecret { client_id: Option<String> },
 
@@ -18,7 +18,7 @@ macro_rules! oauth {
         /// The authorization code, its PKCE verifier or its redirect URI is not valid, or the
         /// provider refused the code.
         #[error("the code, its PKCE verifier or its redirect URI is not valid, or the provider refused the code")]
-        #[hint("Start the sign-in again: each code works only once. If the provider refused the code, see the log.")]
+        #[hint("Start the sign-in again: each code works only once. If the provider refused the code, see the service's log.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         InvalidAuthorizationCode,
 
@@ -61,7 +61,7 @@ macro_rules! oauth {
 
         /// The provider is set up incorrectly in the project's settings or at the provider.
         #[error("the provider {provider_id} is not set up correctly: {reason}")]
-        #[hint("Correct the settings and save them again: saving tests them. For a failed sign-in, see the log.")]
+        #[hint("Correct the settings and save them again: saving tests them. If a sign-in failed, see the service's log.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         OauthProviderMisconfigured { provider_id: String, reason: String },
 
@@ -160,14 +160,50 @@ macro_rules! oauth {
 
         /// A public OAuth client has no secret to replace.
         #[error("the OAuth client is public, so it has no secret")]
-        #[hint("Create a confidential client, if the app has a backend that can keep a secret.")]
+        #[hint("If the app has a backend that can keep a secret, create a confidential client.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         OauthClientHasNoSecret,
+
+        /// The resource does not exist.
+        #[error("the resource does not exist")]
+        #[hint("Check the id; `GET /api/v1/internal/oauth-resources` lists the project's resources.")]
+        #[answer(NOT_FOUND, Sdks::None)]
+        OauthResourceNotFound,
+
+        /// The project already has a resource with this identifier.
+        #[error("the project already has a resource with the identifier {identifier}")]
+        #[hint("Change the existing resource, or choose another identifier.")]
+        #[answer(CONFLICT, Sdks::None)]
+        OauthResourceAlreadyExists { identifier: String },
+
+        /// The project has the maximum number of resources.
+        #[error("a project can have at most {limit} resources: delete one first")]
+        #[hint("Delete a resource that is no longer used.")]
+        #[answer(BAD_REQUEST, Sdks::None)]
+        TooManyOauthResources { limit: usize },
+
+        /// An OAuth client that registers itself has sent an invalid description.
+        #[error("the client cannot be registered ({oauth_error}): {reason}")]
+        #[hint("Correct the field that the message names.")]
+        #[answer(BAD_REQUEST, Sdks::None)]
+        ClientMetadataInvalid { oauth_error: String, reason: String },
+
+        /// The project does not let OAuth clients register themselves.
+        #[error("this project does not let OAuth clients register themselves")]
+        #[hint("Set `oauth_client_registration_enabled`, use a metadata document, or create the client.")]
+        #[answer(FORBIDDEN, Sdks::None)]
+        ClientRegistrationNotEnabled,
+
+        /// Too many OAuth clients have registered themselves without anybody signing in to them.
+        #[error("too many clients of this project have registered without being used")]
+        #[hint("Try again later: unused clients are deleted after 30 days. An administrator can delete them.")]
+        #[answer(TOO_MANY_REQUESTS, Sdks::None)]
+        TooManyUnusedClients,
 
         /// The authorization request of an OAuth client is not valid, or its redirect URI is not
         /// registered.
         #[error("the authorization request is not valid ({oauth_error}): {reason}")]
-        #[hint("Correct the parameter that `details` names, in the client or in the client's settings.")]
+        #[hint("Correct the parameter named in `details`, in the app or in the settings of its client.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         AuthorizationRequestInvalid { oauth_error: String, reason: String },
 
@@ -185,7 +221,7 @@ macro_rules! oauth {
 
         /// The refresh token of an OAuth client is not valid, or its session or grant has ended.
         #[error("the refresh token is not valid, or its session or grant has ended")]
-        #[hint("Start an authorization request; the user may have to sign in and to consent again.")]
+        #[hint("Start an authorization request; the user may have to sign in and consent again.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         OauthGrantInvalid,
 

@@ -23,7 +23,7 @@ macro_rules! projects {
 
         /// The newest signing key does not sign yet, or is less than a minute old.
         #[error("the newest signing key is too new to be replaced")]
-        #[hint("Wait until `details.replaceable_at_millis`. If a key has leaked, send `revoke_previous`: true.")]
+        #[hint("Wait until `details.replaceable_at_millis`. If a key has leaked, send `revoke_previous: true`.")]
         #[answer(CONFLICT, Sdks::None)]
         SigningKeyTooNew { replaceable_at_millis: i64 },
 

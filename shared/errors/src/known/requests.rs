@@ -68,7 +68,7 @@ macro_rules! requests {
 
         /// The caller sent too many requests of this kind in a short time.
         #[error("{0}")]
-        #[hint("Wait for the number of seconds in `Retry-After`; the `RateLimit` headers name the limit.")]
+        #[hint("Wait for the number of seconds in `Retry-After`; the `RateLimit` headers describe the limit.")]
         #[answer(TOO_MANY_REQUESTS, Sdks::None)]
         RateLimited(Refusal),
 

@@ -58,7 +58,7 @@ macro_rules! sessions {
 
         /// The current user is restricted, which the request does not allow.
         #[error("the user is restricted, which the request does not allow")]
-        #[hint("Resolve the reason in `details`; for reads, `X-Service-Allow-Restricted-User: true` is enough.")]
+        #[hint("Resolve the restriction (see `details`); for reads, send `X-Service-Allow-Restricted-User: true`.")]
         #[answer(FORBIDDEN, Sdks::All)]
         RestrictedUserNotAllowed { restricted_reason: RestrictedReason },
 
@@ -96,7 +96,7 @@ macro_rules! sessions {
 
         /// The user has not yet confirmed or refused the device's sign-in.
         #[error("the user has neither confirmed nor refused the sign-in yet")]
-        #[hint("Poll again after the `interval`.")]
+        #[hint("Poll again after `interval` seconds.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         AuthorizationPending,
 

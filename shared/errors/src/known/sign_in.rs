@@ -5,7 +5,7 @@ macro_rules! sign_in {
 
         /// The project does not accept new accounts.
         #[error("the project does not accept new accounts")]
-        #[hint("Set `config.sign_up_enabled` of the project to `true`, or create users with server access.")]
+        #[hint("Set the project's `config.sign_up_enabled` to `true`, or create users with server access.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         SignUpNotEnabled,
 
@@ -35,13 +35,13 @@ macro_rules! sign_in {
 
         /// The project does not offer sign-in with a password.
         #[error("the project does not offer sign-in with a password")]
-        #[hint("Set `config.credential_enabled` of the project to `true`, or offer another way to sign in.")]
+        #[hint("Set the project's `config.credential_enabled` to `true`, or offer another way to sign in.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         PasswordAuthenticationNotEnabled,
 
         /// The address or the password is wrong.
         #[error("the address or the password is wrong")]
-        #[hint("Ask the user to try again or reset the password; the error never says which one is wrong.")]
+        #[hint("Ask the user to try again or reset the password; the error never says whether the address exists.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         EmailPasswordMismatch,
 
@@ -92,19 +92,19 @@ macro_rules! sign_in {
 
         /// The project does not offer sign-in by email, or the user has turned it off.
         #[error("the project or the user has turned off sign-in with an emailed code or link")]
-        #[hint("Set `config.magic_link_enabled` of the project, or `otp_auth_enabled` of the user, to `true`.")]
+        #[hint("Set the project's `config.magic_link_enabled`, or the user's `otp_auth_enabled`, to `true`.")]
         #[answer(FORBIDDEN, Sdks::None)]
         MagicLinkNotEnabled,
 
         /// The project does not trust the domain of a redirect or callback URL.
         #[error("{0}")]
-        #[hint("Change `config.domains` or `config.allow_localhost`: `PATCH /api/v1/internal/projects/current` or the console.")]
+        #[hint("Change `config.domains` or `config.allow_localhost` (console or `PATCH /api/v1/internal/projects/current`).")]
         #[answer(BAD_REQUEST, Sdks::All)]
         RedirectUrlNotWhitelisted(#[serde(skip)] String),
 
         /// The code or invitation does not exist, or a change to the account has made it invalid.
         #[error("the code or invitation does not exist or is no longer valid")]
-        #[hint("Check that the code is complete. For a new code, request another email, or start the sign-in or setup again.")]
+        #[hint("Check that the code is complete. To get a new code, request another email, or start again.")]
         #[answer(NOT_FOUND, Sdks::All)]
         VerificationCodeNotFound,
 
@@ -116,7 +116,7 @@ macro_rules! sign_in {
 
         /// The code or invitation was used before.
         #[error("the code or invitation has been used")]
-        #[hint("If that use took effect, do nothing. Otherwise, get a new code: request another email, or start again.")]
+        #[hint("If the first use succeeded, do nothing. Otherwise, get a new code: request another email, or start again.")]
         #[answer(CONFLICT, Sdks::All)]
         VerificationCodeAlreadyUsed,
 
@@ -128,13 +128,13 @@ macro_rules! sign_in {
 
         /// The account has a second factor.
         #[error("the sign-in requires a second factor")]
-        #[hint("Ask for one of the `factors`, such as an app's code, and send it to `POST /api/v1/auth/mfa/sign-in`.")]
+        #[hint("Ask for one of the `factors`, such as a code from an app, and send it to `POST /api/v1/auth/mfa/sign-in`.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         MultiFactorAuthenticationRequired { attempt_code: String, factors: Vec<&'static str> },
 
         /// The code from the authenticator app is wrong or was used before.
         #[error("the code from the authenticator app is wrong or was used before")]
-        #[hint("Ask for the app's next code; check the clock of the user's device.")]
+        #[hint("Ask for the app's next code, and check that the clock of the user's device is right.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         InvalidTotpCode,
 
@@ -170,7 +170,7 @@ macro_rules! sign_in {
 
         /// The project does not offer passkeys.
         #[error("the project does not offer passkeys")]
-        #[hint("Set `config.passkey_enabled` of the project to `true`, or offer another way to sign in.")]
+        #[hint("Set the project's `config.passkey_enabled` to `true`, or offer another way to sign in.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         PasskeyAuthenticationNotEnabled,
 

@@ -5,13 +5,13 @@ macro_rules! teams {
 
         /// The team does not exist, or is not visible to the caller.
         #[error("team {team_id} does not exist")]
-        #[hint("Check the team id, and that the user is a member.")]
+        #[hint("Check the team id, and whether the user is a member of the team.")]
         #[answer(NOT_FOUND, Sdks::All)]
         TeamNotFound { team_id: String },
 
         /// The project does not let clients create teams.
         #[error("the project does not let clients create teams")]
-        #[hint("Set `config.client_team_creation_enabled` of the project to `true`, or create the team with server access.")]
+        #[hint("Set the project's `config.client_team_creation_enabled` to `true`, or create the team with server access.")]
         #[answer(FORBIDDEN, Sdks::None)]
         TeamCreationNotEnabled,
 
@@ -47,7 +47,7 @@ macro_rules! teams {
 
         /// A restricted user cannot accept an invitation.
         #[error("a restricted user cannot accept an invitation")]
-        #[hint("Resolve the reason in `details` first.")]
+        #[hint("Resolve the restriction first; `details` contains the reason.")]
         #[answer(FORBIDDEN, Sdks::All)]
         TeamInvitationRestrictedUserNotAllowed { restricted_reason: RestrictedReason },
 
@@ -59,13 +59,13 @@ macro_rules! teams {
 
         /// The team has the maximum number of unanswered invitations from members.
         #[error("a team can have at most {max} unanswered invitations: revoke one first")]
-        #[hint("Revoke an invitation, wait until one is accepted or expires, or invite with server access.")]
+        #[hint("Revoke an invitation, wait until one is accepted or expires, or invite the user with server access.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         TooManyInvitations { max: usize },
 
         /// The operation requires a team permission that the user does not have.
         #[error("this operation requires the permission {permission_id} in team {team_id}")]
-        #[hint("Grant the permission in `details`, or call with server access.")]
+        #[hint("Grant the user the permission in `details`, or use server access.")]
         #[answer(UNAUTHORIZED, Sdks::All)]
         TeamPermissionRequired { team_id: String, user_id: String, permission_id: String },
 
@@ -84,7 +84,7 @@ macro_rules! teams {
         /// The permission has the wrong scope: it is a team permission instead of a project
         /// permission, or the reverse.
         #[error("the permission {permission_id} has the scope {actual_scope}, not {expected_scope}")]
-        #[hint("Use the operation for the scope of the permission; `details` contains the scope.")]
+        #[hint("Use the operation for the permission's own scope, which is in `details`.")]
         #[answer(NOT_FOUND, Sdks::All)]
         WrongPermissionScope {
             permission_id: String,

@@ -28,8 +28,8 @@ macro_rules! users {
         PrimaryEmailRequired,
 
         /// The project does not let users delete their own account.
-        #[error("the project does not let users delete their own account")]
-        #[hint("Set `config.client_user_deletion_enabled` of the project to `true`, or delete the user with server access.")]
+        #[error("the project does not let users delete their own accounts")]
+        #[hint("Set the project's `config.client_user_deletion_enabled` to `true`, or delete the user with server access.")]
         #[answer(FORBIDDEN, Sdks::None)]
         UserDeletionNotEnabled,
 

@@ -1,6 +1,6 @@
 //! Emails with codes, and the email that tells the owner of an address that an account now belongs
-//! to them. A code is written together with the outbox entry that contains the code. Except for an
-//! email of [`CodeEmail::reset`], the recipient's counts are written as well ([`gate`]).
+//! to them. A code is written together with the outbox entry that contains the code. The
+//! recipient's counts are also written ([`gate`]), except for the email of [`CodeEmail::reset`].
 
 use jiff::Timestamp;
 use model::code::{Code, Purpose, StoredCode};
@@ -20,7 +20,7 @@ use crate::app::App;
 use crate::email::gate::{self, Address, Cause, RecipientCounts};
 use crate::email::sealed;
 
-/// The path of the link with which the recipient of a verification email releases the address.
+/// The path of the link in a verification email that releases the recipient's address.
 pub const RELEASE_PATH: &str = "/api/v1/contact-channels/release-link";
 
 /// The values needed to write an email with a code. The email's main link is `callback` with the

@@ -11,18 +11,18 @@
 //! | the way back after "This wasn't me" | no: the link works once | |
 //! | emails from a server to its users | no: the project's quota limits them | |
 //!
-//! The network of a client that requests a code is counted with the client's request
-//! ([`Rule::SendCodeNetwork`]). The same applies to a client that signs up with an address to
-//! verify. All addresses of a mailbox count under one name ([`Email::mailbox`]), and the domains of
-//! mail providers do not count ([`Email::organisation`]).
+//! The network of a client that requests a code, or signs up with an address to verify, is counted
+//! with the client's request ([`Rule::SendCodeNetwork`]). All addresses of a mailbox count under
+//! one name ([`Email::mailbox`]), and the domains of mail providers do not count
+//! ([`Email::organisation`]).
 //!
 //! *Folded*: the first notice beyond the limit is sent at the end of the window and says that it is
 //! the last notice; later notices are skipped. A change never fails because of its notice, so
 //! notices are counted by the worker that renders them. A stranger can cause notices only to
 //! unproved addresses. These notices are counted separately, so a stranger cannot use up an owner's
-//! notices. The same applies to owners who clicked the link of a verification email without a
-//! session, as with the published SDK: only the account with this very address causes notices to
-//! it.
+//! notices. Nor can a stranger use up the notices of owners who clicked the link in a verification
+//! email without a session, as with the published SDK: only the account with this very address
+//! causes notices to the address.
 
 use futures_util::future::join_all;
 use jiff::Timestamp;
@@ -46,8 +46,8 @@ use crate::context::Context;
 pub enum Address {
     /// The address may belong to a stranger.
     Unproved,
-    /// Someone who reads the emails to the address has verified it without a session of the
-    /// account. That person may be the account's owner.
+    /// Someone who reads the emails to the address has verified it, but without a session of the
+    /// account. That person may or may not be the account's owner.
     Verified,
     /// The owner has proved the address, or the response must not reveal whether the address has an
     /// account.
@@ -115,8 +115,9 @@ pub struct CountedRecipient<'a> {
     counters: Vec<Counter>,
 }
 
-/// Counts the recipient now. Fails if a limit is reached; in this case, nothing stays counted. As
-/// each request counts itself before it compares, concurrent requests cannot exceed the limit.
+/// Counts the recipient now. Fails if a limit is reached; in this case, nothing stays counted. Each
+/// request is counted before its count is compared with the limit, so concurrent requests cannot
+/// exceed the limit.
 pub async fn count_before<'a>(context: &'a Context, email: &Email, address: Address) -> Result<CountedRecipient<'a>, store::Error> {
     let (app, project) = (&context.app, &context.project.id);
     let counters: Vec<Counter> = counters(app, context.level, email, address).collect();
@@ -171,9 +172,9 @@ pub async fn count_recipient(context: &Context, email: &Email) -> Result<(), sto
 }
 
 impl RecipientCounts {
-    /// Counts nothing, for an email requested through a link in an earlier email. The link works
-    /// only once, and someone who uses up the recipient's quota must not be able to lock the owner
-    /// out.
+    /// For an email that was requested through a link in an earlier email: does not count the
+    /// recipient. The link works only once, and someone who uses up the recipient's quota must not
+    /// be able to lock the owner out.
     pub(crate) fn by_link() -> Self {
         Self(Vec::new())
     }
@@ -232,7 +233,7 @@ pub async fn fate(app: &App, project: &ProjectId, entry: &OutboxEntry) -> Result
         }
     }
     let Some(recipient) = recipient else { return Ok(Fate::Sent) };
-    // The windows do not slide here, so exactly one notice is the first beyond the quota.
+    // The windows of notices do not slide, so exactly one notice is the first beyond the quota.
     let (_, counted) = app.store.add(project, &recipient, 1).await?;
     Ok(match counted.saturating_sub(recipient.quota()) {
         0 => Fate::Sent,

@@ -13,9 +13,9 @@ use crate::app::App;
 ///
 /// An attempt is counted before it is checked, and the count of a correct attempt is taken back.
 /// Concurrent guesses therefore do not reveal more than the limit permits, and an owner who knows
-/// the password does not use up attempts. If the process ends in between, a correct attempt stays
-/// counted. Passwords at sign-in are counted by the given email address, so an account that does
-/// not exist looks like one that does.
+/// the password does not use up attempts. If the process ends before it has taken back the count,
+/// the correct attempt stays counted. Passwords at sign-in are counted by the given email address,
+/// so an account that does not exist looks like one that does.
 pub struct Failures<'a> {
     app: &'a App,
     project: &'a ProjectId,
@@ -38,8 +38,8 @@ impl<'a> Failures<'a> {
     }
 
     /// The count of a signed-in user's wrong passwords when changing the password or
-    /// reauthenticating. This count is separate, so that strangers who guess passwords at sign-in
-    /// cannot keep the owner from changing the password.
+    /// reauthenticating. The count is separate from that at sign-in, so that strangers who guess
+    /// passwords there cannot keep the owner from changing the password.
     pub fn for_old_password(app: &'a App, project: &'a ProjectId, user: UserId) -> Self {
         Self::by(app, project, Subject::proof("old-password", user))
     }
@@ -78,8 +78,8 @@ impl<'a> Failures<'a> {
     }
 
     /// The writes that reset the count, for the transaction of a password reset: guesses at the old
-    /// password no longer count. Usually there are no counts, and reading that there are none costs
-    /// less than two deletions. A guess made between the read and the transaction stays counted.
+    /// password no longer count. There are usually no counts, and a read that finds none costs less
+    /// than two deletions. A guess made between the read and the transaction stays counted.
     pub async fn forget(&self) -> Result<Vec<Write>, store::Error> {
         match &self.counter {
             Some(counter) => self.app.store.forget_counts(self.project, counter).await,

@@ -8,10 +8,10 @@
 //! and only every tenth request is written to the table, so counting is free for most requests.
 //! Requests that count for a whole project, such as sign-ups by the project's servers, are counted
 //! after the proof, so that nobody else can use up the project's quota. Requests with a wrong key,
-//! or for a project that does not exist, are counted by IP address ([`unproved`]). Operations count
-//! the subjects that only the operations know: the account whose password or second factor is
-//! guessed ([`Failures`]), a secret such as a refresh token ([`by_secret`]), and the recipient of
-//! an email ([`gate`](crate::email::gate)). A client's reads are counted after the response
+//! or for a project that does not exist, are counted by IP address ([`unproved`]). Some subjects
+//! are known only to the operations, which count them: the account whose password or second factor
+//! is guessed ([`Failures`]), a secret such as a refresh token ([`by_secret`]), and the recipient
+//! of an email ([`gate`](crate::email::gate)). A client's reads are counted after the response
 //! ([`Reader`]).
 
 mod failures;
@@ -34,7 +34,7 @@ use crate::context::Context;
 pub use crate::limits::failures::{Attempt, Failures};
 pub use crate::limits::reads::Reader;
 
-/// The sender that a request claims, not proved yet.
+/// The sender that a request claims to come from, before the claim is proved.
 pub struct ClaimedSender<'a> {
     /// The limit of the operation, if it has one.
     pub limit: Option<Limit>,
@@ -51,8 +51,8 @@ pub struct ClaimedSender<'a> {
     /// The digest of the API key for the claimed level; `None` without a key.
     pub key: Option<&'a Digest>,
     /// The secret API key of a user or team that the operation checks; `None` for operations that
-    /// do not check one, and for a public key, because anyone could use up its limit through the
-    /// app.
+    /// do not check one. Also `None` for a public key, because anyone could use up its limit
+    /// through the app.
     pub checked: Option<KeyText>,
     /// Where the request came from.
     pub place: &'a Place,
@@ -69,9 +69,9 @@ const BYTES_PER_WRITE: usize = 4096;
 impl<'a> ClaimedSender<'a> {
     /// The counters for this request. If one of the counters belongs to the whole project, the
     /// request is counted after the proof; otherwise, it may be counted during the proof. A false
-    /// claim therefore harms only its sender, with one exception: an access token is known to be
-    /// genuine, but its session may have ended, and such requests count for the user until the
-    /// token expires. For this reason, requests that lock an intruder out are counted by session
+    /// claim therefore harms only its sender, with one exception. An access token is known to be
+    /// genuine, but its session may have ended; requests with the token still count for the user
+    /// until it expires. For this reason, requests that lock an intruder out are counted by session
     /// ([`Limit::SecureAccount`]).
     pub fn counting(&self, app: &'a App) -> RequestCount<'a> {
         let is_client = self.level == Level::Client;
@@ -218,8 +218,8 @@ impl<'a> RequestCount<'a> {
         }
         let (before, counted) = self.app.store.add(self.project, counter, count).await?;
         self.app.memory.carried(self.project, counter, before, counted);
-        // The count includes this request, so only later requests are refused. Other processes
-        // learn of the count when they add their requests.
+        // The count includes this request, so only later requests are refused. Other processes get
+        // the count when they add their own requests to it.
         Ok(())
     }
 
@@ -256,8 +256,8 @@ pub async fn by_place(app: &App, project: &ProjectId, limit: Limit, place: &Plac
     counting.settle(early, &items).await
 }
 
-/// Counts a request of a confidential OAuth client that has proved its secret. Such a request is
-/// not counted by IP address, because all users of the client come from the client's servers.
+/// Counts a request of a confidential OAuth client that has proved its secret. The IP address is
+/// not counted, because the requests of all the client's users come from the client's servers.
 pub async fn by_client(app: &App, project: &ProjectId, rule: Rule, client: OauthClientId) -> Result<(), store::Error> {
     let mut counting = RequestCount::new(app, project);
     counting.add(rule, &Subject::named(&client.to_string()));
@@ -265,7 +265,7 @@ pub async fn by_client(app: &App, project: &ProjectId, rule: Rule, client: Oauth
     counting.settle(early, &items).await
 }
 
-/// Counts a use of a refresh token or of an OAuth client's access token. The count is in this
+/// Counts the use of a refresh token, or of an OAuth client's access token. The count is in this
 /// process's memory, so it does not cost a write. Check the token first, so that only the token's
 /// owner can use up the limit. The requests of an IP address are counted separately, in the table.
 pub fn refresh(app: &App, project: &ProjectId, token: &SecretString) -> Result<(), store::Error> {
@@ -278,31 +278,36 @@ pub fn refresh(app: &App, project: &ProjectId, token: &SecretString) -> Result<(
 /// Counts a request by the secret that it presents. Check the secret first, so that only the
 /// secret's owner can use up the limit.
 pub async fn by_secret(app: &App, project: &ProjectId, rule: Rule, secret: &SecretString) -> Result<(), store::Error> {
-    match app.settings.limits.counter(rule, &Subject::secret(secret), app.clock.now()) {
+    by_subject(app, project, rule, &Subject::secret(secret)).await
+}
+
+/// Counts a request by this subject, in the table.
+pub async fn by_subject(app: &App, project: &ProjectId, rule: Rule, subject: &Subject) -> Result<(), store::Error> {
+    match app.settings.limits.counter(rule, subject, app.clock.now()) {
         Some(counter) => app.store.count(project, &counter).await,
         None => Ok(()),
     }
 }
 
-/// Counts a request by the caller's IP address. This applies to a request with a wrong key, for a
-/// project, code or flow that does not exist, to revoke an exposed key, or to check a version. With
-/// `project`, which must exist, the count is in the table. Without it, the count is in this
-/// process's memory, because made-up projects must not create items and operations without a limit
-/// may not write to the table.
+/// Counts a request by the caller's IP address. For requests with a wrong key; for requests for a
+/// project, code or flow that does not exist; and for requests to revoke an exposed key or to check
+/// a version. With `project`, which must exist, the count is in the table. Without `project`, the
+/// count is in this process's memory, because made-up projects must not create items and operations
+/// without a limit may not write to the table.
 pub async fn unproved(app: &App, project: Option<&ProjectId>, place: &Place) -> Result<(), store::Error> {
     unknown(app, project, Rule::Unproved, place).await
 }
 
 /// Counts a request with an unknown refresh token, authorization code, polling code or device code.
 /// The request counts by the caller's IP address instead of by the token or code, so that made-up
-/// ones do not create items.
+/// tokens and codes do not create items.
 pub async fn unknown_token(app: &App, project: &ProjectId, place: &Place) -> Result<(), store::Error> {
     unknown(app, Some(project), Rule::TokenUnknown, place).await
 }
 
 async fn unknown(app: &App, project: Option<&ProjectId>, rule: Rule, place: &Place) -> Result<(), store::Error> {
-    // The network is counted only in memory: its limit is for floods, in which every count would be
-    // an additional write.
+    // The network is counted only in memory: its limit is for floods, and counting those in the
+    // table would add a write per request.
     if let Some(network) = app.settings.limits.counter(Rule::UnprovedNetwork, &Subject::network(place.ip), app.clock.now()) {
         app.memory.count(&network).map_err(store::Error::Limited)?;
     }
@@ -332,12 +337,7 @@ pub async fn like_sent_code(context: &Context) -> Result<(), store::Error> {
 
 /// Counts a request in the table if a client sent it.
 async fn count_client(context: &Context, rule: Rule, subject: &Subject) -> Result<(), store::Error> {
-    let app = &context.app;
-    let counter = app.settings.limits.counter(rule, subject, app.clock.now());
-    match counter.filter(|_| context.level == Level::Client) {
-        Some(counter) => app.store.count(&context.project.id, &counter).await,
-        None => Ok(()),
-    }
+    if context.level == Level::Client { by_subject(&context.app, &context.project.id, rule, subject).await } else { Ok(()) }
 }
 
 /// The counters of a user's change that invalidates codes for the user's unverified email

@@ -1,14 +1,14 @@
 //! Counts what clients read.
 //!
 //! A large page costs as much as hundreds of small requests. Operations without their own limit
-//! therefore count what they read from the table, in units of [`BYTES_PER_READ`]. Less than one
-//! unit is not counted. Each process counts in its own memory, so requests do not wait for a write,
-//! and functions that only read do not need permission to write. A request is refused once earlier
-//! ones have used up the quota.
+//! therefore count what they read from the table, in units of [`BYTES_PER_READ`]. A request that
+//! reads less than one unit is not counted. Each process counts in its own memory, so requests do
+//! not wait for a write, and functions that only read do not need permission to write. A request is
+//! refused once earlier ones have used up the quota.
 //!
 //! The owner of an account must be able to read to find an intruder, so reads are counted per
 //! session, not per user. For the same reason, a session that has read little can continue reading
-//! after its IP address or network, which it shares with others, has used up its quota.
+//! even if others at its IP address or network have used up the shared quota.
 //!
 //! Small reads are not counted, so a caller without a session could keep requesting made-up ids. If
 //! such a caller requests something that does not exist, the request is counted as if the project
@@ -26,7 +26,8 @@ pub struct Reader {
     project: ProjectId,
     session: Option<Counter>,
     places: Vec<Counter>,
-    /// The counters for requests of what does not exist; empty with a session.
+    /// The counters of requests for something that does not exist; empty for a client with a
+    /// session.
     misses: Vec<Counter>,
 }
 

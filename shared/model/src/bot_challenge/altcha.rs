@@ -1,9 +1,9 @@
 //! Proof of work for the ALTCHA widget (npm `altcha` version 3, protocol version 2).
 //!
 //! A challenge is a set of signed parameters; nothing is stored until a solution arrives. The
-//! browser looks for a counter: PBKDF2 over the nonce and the counter must give a key with a given
-//! prefix. Checking a solution takes one PBKDF2 computation. A challenge names its project, so that
-//! no other project accepts it, and its level, because a flood raises the required level.
+//! browser searches for a counter for which PBKDF2, applied to the nonce and the counter, gives a
+//! key with a given prefix. Checking a solution takes one PBKDF2 computation. A challenge contains
+//! its project, so that no other project accepts it, and its level, which a flood raises.
 //!
 //! Proof of work makes floods costly, but does not stop a program that does the work.
 
@@ -88,7 +88,7 @@ pub struct Parameters {
     /// Iterations of the key derivation.
     #[schema(example = 250)]
     cost: u32,
-    /// This service's additions to the parameters of the protocol.
+    /// The parameters that this service adds to those of the protocol.
     data: Data,
     /// When the challenge expires, in seconds since the Unix epoch.
     expires_at: i64,
@@ -189,10 +189,10 @@ impl Refusal {
     /// The message for the user.
     pub fn message(self) -> &'static str {
         match self {
-            Self::Malformed => "the bot challenge's solution is malformed; solve a new one",
-            Self::Foreign => "the bot challenge was not issued for this project; solve a new one",
-            Self::Expired => "the bot challenge has expired; solve a new one",
-            Self::Unsolved => "the bot challenge has not been solved; solve a new one",
+            Self::Malformed => "the bot challenge's solution is malformed; solve a new challenge",
+            Self::Foreign => "the bot challenge was not issued for this project; solve a new challenge",
+            Self::Expired => "the bot challenge has expired; solve a new challenge",
+            Self::Unsolved => "the bot challenge has not been solved; solve a new challenge",
         }
     }
 }

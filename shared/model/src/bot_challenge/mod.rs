@@ -1,4 +1,5 @@
-//! Bot challenges: which operations of a project require one, and who provides the challenges.
+//! Bot challenges: which operations of a project require a challenge, and who provides the
+//! challenges.
 //!
 //! The secret key of Turnstile can be set but is never returned. The secret key is sealed for its
 //! project and site key, so a new site key must come with its secret key.
@@ -16,7 +17,8 @@ use wire::change::Change;
 
 use crate::setting::{Deployment, HIDDEN_SECRET, SettingRefusal, invalid};
 
-/// The longest Turnstile key, in characters. Current site keys have 24, current secret keys 35.
+/// The longest Turnstile key, in characters. Current site keys have 24 characters, and current
+/// secret keys have 35.
 const MAX_KEY: usize = 128;
 /// The range of a project's usual number of requests per hour.
 const USUAL: std::ops::RangeInclusive<u32> = 1..=1_000_000;
@@ -61,18 +63,18 @@ pub enum GuardedOperation {
     SendSignInCode,
     /// Starting an OAuth flow to sign in.
     OAuth,
-    /// Operations by which a user causes emails, now or later, to an address that may be
-    /// unverified: verifying an address (except the account's first), replacing an unverified
-    /// sign-in address, and inviting people. These operations do not have a policy of their own.
-    /// Suspicious requests and all requests of anonymous users require a challenge, unless the
-    /// provider is off or the policies of `SignUp` and `SendSignInCode` are both off. Otherwise,
-    /// these operations could be used to bypass the two policies.
+    /// Operations that cause emails, now or later, to an address that may be unverified: verifying
+    /// an address (except the account's first), replacing an unverified sign-in address, and
+    /// inviting people. Projects cannot set a separate policy for these operations. Suspicious
+    /// requests and all requests of anonymous users require a challenge, unless the provider is off
+    /// or the policies of `SignUp` and `SendSignInCode` are both off. Otherwise, these operations
+    /// could be used to bypass the two policies.
     Email,
 }
 
 impl GuardedOperation {
     /// The `action` of the Turnstile widget for this operation. The published SDK uses the same
-    /// names for the first three operations, and does not have a name for the last.
+    /// names for the first three operations, and does not have a name for the fourth.
     pub fn action(self) -> &'static str {
         match self {
             Self::SignUp => "sign_up_with_credential",
@@ -159,7 +161,7 @@ impl Turnstile {
 /// The settings that a client needs to solve a challenge.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct BotChallengeView {
-    /// Who provides the challenges; `off` means that no operation requires one.
+    /// Who provides the challenges; `off` means that no operation requires a challenge.
     pub provider: ChallengeProvider,
     /// The Turnstile site key; `null` if no keys are stored.
     pub site_key: Option<String>,
@@ -168,7 +170,7 @@ pub struct BotChallengeView {
     /// When requesting a sign-in code requires a solved challenge.
     pub send_sign_in_code: Policy,
     /// When starting an OAuth flow requires a solved challenge; linking a provider account never
-    /// requires one.
+    /// requires a challenge.
     pub oauth: Policy,
 }
 
@@ -186,7 +188,7 @@ impl BotChallengeView {
 #[derive(Default, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct BotChallengeInput {
-    /// Who provides the challenges; `off` means that no operation requires one.
+    /// Who provides the challenges; `off` means that no operation requires a challenge.
     #[schema(value_type = ChallengeProvider, required = false)]
     pub provider: Option<ChallengeProvider>,
     /// The Turnstile site key; `null` removes both keys.
@@ -201,7 +203,7 @@ pub struct BotChallengeInput {
     #[schema(value_type = Policy, required = false)]
     pub send_sign_in_code: Option<Policy>,
     /// When starting an OAuth flow requires a solved challenge; linking a provider account never
-    /// requires one.
+    /// requires a challenge.
     #[schema(value_type = Policy, required = false)]
     pub oauth: Option<Policy>,
 }

@@ -1,9 +1,9 @@
 //! Usual rates, above which a bot challenge may be required.
 //!
 //! Requests are counted in sliding windows, as for rate limits, for the client's IP address, for
-//! its network and for the project. So a flood is detected even if it spans two windows. Refused
-//! requests and requests with a solved challenge also count, so the flood stays detected until it
-//! ends.
+//! its network and for the project. A flood is therefore detected even if it spans two windows.
+//! Refused requests and requests with a solved challenge also count, so the flood stays detected
+//! until it ends.
 //!
 //! A project's OAuth flows are counted separately from its other guarded operations, so heavy use
 //! of one does not use up the usual rate of the other.
@@ -16,8 +16,8 @@ use crate::bot_challenge::{BotChallenge, GuardedOperation};
 use crate::limit::{Counter, Limits, Rate, Rule, Subject};
 
 /// Counting stops at this multiple of the usual rate, so that the rest of a flood does not cause
-/// writes in this window. A count that high keeps the subject suspicious for seven eighths of the
-/// next window, even if the flood ends now.
+/// writes in this window. A subject that has reached this multiple stays suspicious for seven
+/// eighths of the next window, even if the flood ends now.
 const MAX_MULTIPLE: u32 = 8;
 /// The length of a project's window, in seconds.
 const HOUR: u32 = 3600;
@@ -35,7 +35,7 @@ pub fn usual(limits: &Limits, settings: &BotChallenge, operation: Option<Guarded
     places.chain(emails.into_iter().chain(flows).map(of_project)).collect()
 }
 
-/// The counts of a subject, which has a usual rate.
+/// The counts of a subject with a usual rate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tally {
     /// The counter of the current window.

@@ -16,7 +16,7 @@ pub const MAX_TOKEN: usize = 2048;
 
 /// The lifetime of a token, according to Cloudflare.
 const LIFE: SignedDuration = SignedDuration::from_mins(5);
-/// How far ahead of this clock Cloudflare's clock may be.
+/// How far Cloudflare's clock may be ahead of this service's clock.
 const SKEW: SignedDuration = SignedDuration::from_secs(60);
 
 /// The response from `siteverify`.
@@ -37,7 +37,7 @@ pub struct Answer {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// The token does not prove that the sender of the token solved a challenge for this operation.
-    #[error("the Turnstile token is rejected: {0}")]
+    #[error("the Turnstile token was rejected: {0}")]
     Token(String),
     /// The token could not be checked, for example because of an outage at Cloudflare or because
     /// the secret key is wrong.
@@ -60,16 +60,16 @@ impl Answer {
         }
         let Some(hostname) = self.hostname.as_deref().filter(|hostname| is_trusted(hostname)) else {
             let found = self.hostname.as_deref().unwrap_or_default();
-            return token(format!("the widget was solved on the host {found:?}, which is not a trusted domain of the project"));
+            return token(format!("the challenge was solved on the host {found:?}, which is not a trusted domain of the project"));
         };
         if self.action.as_deref() != Some(operation.action()) {
             let (found, expected) = (self.action.as_deref().unwrap_or_default(), operation.action());
-            return token(format!("the widget was solved on the host {hostname} for the action {found:?}, not {expected}"));
+            return token(format!("the challenge was solved on the host {hostname} for the action {found:?}, not {expected}"));
         }
         let age = self.challenge_ts.map(|time| now.duration_since(time));
         if age.is_none_or(|age| age > LIFE || age < -SKEW) {
             let found = self.challenge_ts.map_or_else(|| "an unknown time".to_owned(), |time| time.to_string());
-            return token(format!("the widget was solved at {found}, which is not within the last five minutes"));
+            return token(format!("the challenge was solved at {found}, which is not within the last five minutes"));
         }
         Ok(())
     }

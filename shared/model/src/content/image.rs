@@ -1,5 +1,5 @@
-//! The names of the site's images. A name contains a digest and the image's size and format. So the
-//! size is known without reading the image, and caches may keep the image forever.
+//! The names of the site's images. A name contains a digest and the image's size and format. The
+//! size is therefore known without reading the image, and caches may keep the image forever.
 
 use std::fmt;
 use std::str::FromStr;

@@ -235,7 +235,7 @@ pub struct ShownContent {
 }
 
 impl ShownContent {
-    /// All of this content.
+    /// The entire content, without skipping any posts.
     pub fn all(content: Content) -> Self {
         Self { skipped: 0, total: content.blog_posts.len(), content }
     }

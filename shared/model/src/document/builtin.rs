@@ -1,7 +1,7 @@
 //! The emails that the service itself sends, as MiniJinja sources with fixed ids, and the default
 //! theme of all projects. A project's own document with the same id overrides the built-in one. A
-//! new outbox entry names the built-in email instead of containing the sources. Sources that are
-//! set in the entry, such as edited ones, take precedence.
+//! new outbox entry refers to the built-in email instead of containing the sources. Sources that
+//! are set in the entry, such as edited ones, take precedence.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -36,7 +36,7 @@ pub enum Builtin {
     TeamInvitation,
     /// An invitation to sign in, without a code.
     SignInInvitation,
-    /// A report of a sign-in from a place that is new for the account.
+    /// A report of a sign-in from a place that is new to the account.
     NewSignIn,
     /// A message to the owner of an address: someone else created an account with the address, and
     /// the account is now the owner's.
@@ -79,7 +79,7 @@ impl Builtin {
     pub const ALL: &[Self] = <Self as VariantArray>::VARIANTS;
 
     /// The id and the name of the email's template, and the email's subject and bodies. Published
-    /// SDKs know the first five ids.
+    /// SDKs contain the first five ids.
     #[rustfmt::skip]
     fn row(self) -> (Uuid, &'static str, &'static str, [&'static str; 2]) {
         match self {

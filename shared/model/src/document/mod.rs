@@ -1,8 +1,8 @@
 //! Email documents of a project: templates, themes and drafts.
 //!
 //! The emails that the service itself sends are templates with fixed ids, and the default theme has
-//! a fixed id too. A document that a project writes under the id of a built-in document overrides
-//! the built-in one. Deleting the project's document restores the default.
+//! a fixed id too. A project overrides a built-in document by writing its own document with the
+//! same id. Deleting the project's document restores the default.
 
 pub mod builtin;
 pub mod theme;
@@ -148,7 +148,7 @@ pub struct DocumentPatch {
     tsx_source: Option<HtmlSource>,
     /// `null` derives the text from the HTML.
     text_source: Change<String>,
-    /// `false` for no theme, `null` for the project's theme.
+    /// `false` for no theme; `null` for the project's theme.
     theme_id: Change<Theme>,
     notification_category_name: Option<Category>,
 }

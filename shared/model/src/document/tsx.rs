@@ -1,10 +1,10 @@
 //! Recognizes email sources in TSX, which published SDKs can send but Gatelet cannot render.
 //!
 //! A source is a module if an import or export declaration (ECMAScript, Modules; also TypeScript's)
-//! occurs where a statement can begin: at the start of the source or of a line, or after another
-//! statement. Line breaks, indentation and comments do not matter. A sentence that begins with
-//! `import` or `export` is usually not a declaration. Code in `<pre>`, `<code>` or `<script>` is
-//! ignored.
+//! occurs where a statement can begin. A statement can begin at the start of the source or of a
+//! line, or after another statement. Line breaks, indentation and comments do not matter. A
+//! sentence that begins with `import` or `export` is usually not a declaration. Code in `<pre>`,
+//! `<code>` or `<script>` is ignored.
 
 use std::sync::LazyLock;
 
@@ -18,7 +18,7 @@ const MAX_DECLARATION: usize = 1000;
 const MAX_DECORATORS: usize = 200;
 
 /// The message about a source that is a module.
-pub const PROBLEM: &str = "looks like TSX (it has an import or export declaration): send MiniJinja in HTML or MJML";
+pub const PROBLEM: &str = "looks like TSX (it has an import or export declaration): send a MiniJinja template in HTML or MJML";
 
 /// A name, which may contain any character outside ASCII.
 const NAME: &str = r"[A-Za-z0-9_$\x{80}-\x{10ffff}]+";

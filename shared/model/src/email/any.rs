@@ -24,7 +24,7 @@ pub enum AddressRefusal {
     TooLong,
     /// The part before the `@` is not a dot-atom.
     #[error(
-        "must be an email address with a name of 1 to 64 letters, digits and !#$%&'*+-/=?^_`{{|}}~ before the @, and single dots between them: emails to other names need quotes, which many mail servers refuse (RFC 5321 §4.1.2)"
+        "must be an email address with 1 to 64 letters, digits and !#$%&'*+-/=?^_`{{|}}~ before the @, and only single dots between them: other names need quotes, which many mail servers refuse (RFC 5321 §4.1.2)"
     )]
     Name,
     /// The part after the `@` is not a host name.
@@ -50,7 +50,7 @@ impl AnyEmail {
     }
 }
 
-/// Whether a string is a host name. The last label must contain a letter, otherwise the text is an
+/// Whether a string is a host name. The last label must contain a letter; otherwise, the text is an
 /// IP address (URL Standard, "ends in a number").
 fn is_host(text: &str) -> bool {
     let top = text.rsplit('.').next().unwrap_or_default();

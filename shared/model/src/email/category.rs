@@ -8,7 +8,7 @@ use uuid::{Uuid, uuid};
 /// The category of an email. Users may unsubscribe from marketing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema, IntoStaticStr)]
 pub enum Category {
-    /// Emails that the recipient's account needs, such as codes.
+    /// Emails that the recipient needs to use the account, such as codes.
     #[default]
     Transactional,
     /// News and offers.

@@ -1,4 +1,4 @@
-//! Mailboxes: which addresses belong to the same one, for the limits on emails. Mail providers
+//! Determines which addresses belong to the same mailbox, for the limits on emails. Mail providers
 //! ignore parts of an address, so a single person can have any number of addresses with a provider.
 //! The table below lists what each provider ignores, according to the provider's help pages.
 
@@ -212,7 +212,7 @@ const PROVIDERS: &[Provider] = &[
         ignored: &[],
     },
     // Forwarding services. Each address is an alias, and only the service knows who uses it.
-    // Apple's are at privaterelay.appleid.com.
+    // Apple's aliases are at privaterelay.appleid.com.
     Provider {
         domains: &["appleid.com", "duck.com", "mozmail.com", "passmail.net", "simplelogin.com"],
         is_one: false,

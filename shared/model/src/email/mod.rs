@@ -42,8 +42,8 @@ impl Email {
         joined(local, &domain).ok_or(EmailRefusal)
     }
 
-    /// Whether the domain can exist on the public internet. If the domain cannot exist there, a
-    /// server set the address ([`AnyEmail`](any::AnyEmail)).
+    /// Whether the domain can exist on the public internet. Only servers can set an address whose
+    /// domain cannot ([`AnyEmail`](any::AnyEmail)).
     pub fn is_public(&self) -> bool {
         self.0.rsplit_once('@').is_some_and(|(_, domain)| is_domain(domain))
     }

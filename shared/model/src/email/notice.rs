@@ -35,9 +35,9 @@ pub enum Topic {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// A password was set in an account without a password, but not with an emailed code.
+    /// A password was set without an emailed code, in an account that did not have a password.
     PasswordSet,
-    /// The password was changed, but not with an emailed code.
+    /// The password was changed without an emailed code.
     PasswordChanged,
     /// A password was set with an emailed code, whether or not the account had a password.
     PasswordReset,
@@ -84,8 +84,8 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The kind of notice that is counted in the account for a notice of this kind. Kinds that
-    /// earlier versions do not know must not be stored in the account, because those versions could
+    /// The kind of notice that is counted in the account for a notice of this kind. Kinds added
+    /// since earlier versions must not be stored in the account, because those versions could then
     /// not read the account.
     pub(crate) fn counted_as(self) -> Self {
         match self {

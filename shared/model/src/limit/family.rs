@@ -1,4 +1,4 @@
-//! The rate limit of an operation, which the operation's route names.
+//! The rate limit of an operation, as declared by the operation's route.
 
 use strum::IntoStaticStr;
 
@@ -28,8 +28,9 @@ pub enum Limit {
     /// Requests of OAuth clients that do not get tokens: authorization requests, and queries about
     /// tokens.
     OauthClient,
-    /// Requesting proof-of-work challenges. Also the rates above which requests are suspicious, and
-    /// the number of suspicious requests permitted while challenges are unavailable.
+    /// Requesting proof-of-work challenges. This limit also contains the rates above which requests
+    /// are suspicious, and the number of suspicious requests permitted while challenges are
+    /// unavailable.
     Challenge,
     /// Checking API keys of users and teams.
     ApiKey,
@@ -41,7 +42,7 @@ pub enum Limit {
     WebhookReplay,
     /// Operations that lock someone out: signing out, ending sessions, changing the password,
     /// removing credentials, and revoking API keys. The limit of these operations is counted by
-    /// session, so that an intruder cannot use up the limit of the user.
+    /// session, so that an intruder cannot use up the user's limit.
     SecureAccount,
     /// Every other operation that writes, and previews of emails.
     Write,
@@ -50,15 +51,15 @@ pub enum Limit {
     Picture,
     /// Reads by clients, in operations without another limit. A request is counted after its reads,
     /// in the memory of the process, and only if it has read at least
-    /// [`BYTES_PER_READ`](crate::limit::BYTES_PER_READ) bytes. Few requests do, so for most
-    /// requests the limit does not cost anything. Once the limit is exceeded, the next request is
-    /// refused.
+    /// [`BYTES_PER_READ`](crate::limit::BYTES_PER_READ) bytes. Few requests read that much, so for
+    /// most requests the limit does not cost anything. Once the limit is exceeded, the next request
+    /// is refused.
     Read,
     /// Notices to users about their accounts. Notices beyond the limit are not sent; this limit
     /// never causes a request to be refused.
     Notice,
     /// Requests with a wrong key, or for a project, flow or link that does not exist, in any
-    /// operation. Also reads without a session of anything that does not exist, all reports of
-    /// exposed API keys, and all checks of versions.
+    /// operation. This limit also counts reads without a session of anything that does not exist,
+    /// all reports of exposed API keys, and all checks of versions.
     Unproved,
 }

@@ -10,10 +10,10 @@ use crate::limit::rule::Rule;
 use crate::limit::subject::Subject;
 
 /// How often the creator of an account with an unverified address may invalidate the codes for that
-/// address. This is often enough to correct a mistyped password or address. It is still rare enough
-/// that the owner of the address, who needs minutes to use a code, can use one. If a deployment
-/// sets n times the standard quota of [`Rule::Write`], this quota is also n times as high (n is
-/// rounded down, but at least 1). If that rule is off, this limit is off as well.
+/// address. The rate is high enough for correcting a mistyped password or address. The rate is also
+/// low enough that the owner of the address, who needs minutes to use a code, can use one. If a
+/// deployment sets n times the standard quota of [`Rule::Write`], this quota is also n times as
+/// high (n is rounded down, but at least 1). If [`Rule::Write`] is off, this limit is off as well.
 const ENDED_CODES: Rate = Rate::new(5, 3600);
 
 /// The rate limits of a deployment; a rule without a rate is not counted.

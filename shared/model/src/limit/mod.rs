@@ -1,15 +1,15 @@
 //! Rate limits: how many requests are permitted in a period of time.
 //!
-//! The route of an operation names its [`Limit`]. A [`Rule`] defines which requests are counted,
+//! The route of an operation declares its [`Limit`]. A [`Rule`] defines which requests are counted,
 //! and its [`Rate`] how many are permitted. Each [`Subject`] of a rule has one counter per window.
 //! A single conditional update increments the counter, so concurrent processes cannot exceed the
-//! quota. There are exceptions, which each process counts in its own memory: requests without a
-//! known project, reports of exposed API keys, reads by clients, and uses of a refresh token. The
-//! count of the previous window is prorated: requests less than one window length ago still count,
-//! on the assumption that they were spread evenly over their window. So a burst at the edge of a
-//! window cannot exceed the quota. After a burst, requests are permitted at even intervals: at most
-//! `quota * (1 + s / window)`, rounded up, in any `s` seconds. The windows of different subjects
-//! start at different times, which spreads the retries after refusals.
+//! quota. Each process counts some requests only in its own memory: requests without a known
+//! project, reports of exposed API keys, reads by clients, and uses of a refresh token. The count
+//! of the previous window is prorated: requests less than one window length ago still count, on the
+//! assumption that they were spread evenly over their window. A burst at the edge of a window
+//! therefore cannot exceed the quota. After a burst, requests are permitted at even intervals: at
+//! most `quota * (1 + s / window)`, rounded up, in any `s` seconds. The windows of different
+//! subjects start at different times, which spreads the retries after refusals.
 
 pub mod counter;
 pub mod family;

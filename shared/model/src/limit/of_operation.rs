@@ -17,7 +17,8 @@ impl Limit {
 
     /// The rules by which a request is counted before its operation runs; `is_client` is false for
     /// servers and administrators. All other rules apply once their subject is known, mostly in the
-    /// operation itself. In operations that do not require access, these rules apply there too.
+    /// operation itself. An operation that does not require access also applies the early rules
+    /// itself.
     pub const fn early_rules(self, is_client: bool) -> &'static [(Rule, SubjectKind)] {
         match (self, is_client) {
             (Self::SignUp, true) => &[(Rule::SignUp, SubjectKind::Address), (Rule::SignUpNetwork, SubjectKind::Network)],

@@ -3,9 +3,9 @@
 use crate::limit::family::Limit;
 use crate::limit::rate::Rate;
 
-/// Defines the rules, one row each: the variant, its name in metrics and counters, its limit, its
-/// standard rate (a number of requests in a number of seconds), and a summary of what it counts,
-/// for operators. Comments contain the details that matter only to the code.
+/// Defines the rules, one per row. A row contains the variant, its name in metrics and counters,
+/// its limit, its standard rate (a number of requests in a number of seconds), and a summary for
+/// operators of what the rule counts. Comments contain the details that matter only to the code.
 macro_rules! rules {
     ($($variant:ident = $name:literal, $limit:ident, $quota:literal in $seconds:literal, $summary:literal;)+) => {
         /// A rule by which a deployment counts requests.
@@ -39,10 +39,10 @@ rules! {
     // authenticator apps and new sets of recovery codes, from an IP address.
     SignIn = "sign-in", SignIn, 60 in 600, "Attempts with passwords, passkeys and second factors, from an IP address";
     SignInNetwork = "sign-in-network", SignIn, 480 in 600, "Attempts with passwords, passkeys and second factors, from a network (IPv4 /24, IPv6 /48)";
-    SignInUser = "sign-in-user", SignIn, 60 in 600, "Reauthentications and set-ups of second factors by a user";
-    // Wrong passwords for an email address, wrong current passwords when a user changes the
-    // password or reauthenticates, and wrong codes of a user's second factor; each of the three is
-    // counted separately.
+    SignInUser = "sign-in-user", SignIn, 60 in 600, "Reauthentications and second-factor setups by a user";
+    // Wrong passwords for an email address, wrong current passwords in password changes and
+    // reauthentications, and wrong codes of a user's second factor; each of the three is counted
+    // separately.
     SignInFailures = "sign-in-failures", SignIn, 10 in 600, "Wrong passwords and wrong second factors for an account";
     SendCode = "send-code", SendCode, 30 in 600, "Emails with a code requested from an IP address";
     SendCodeNetwork = "send-code-network", SendCode, 120 in 600, "Emails with a code requested from a network (IPv4 /24, IPv6 /48), including by sign-ups";
@@ -66,10 +66,14 @@ rules! {
     TokenUnknown = "token-unknown", Token, 300 in 600, "Unknown refresh tokens, authorization codes and polling codes from an IP address";
     // Requests that have proved the client's secret, because the IP address of a server does not
     // say anything about its users.
-    TokenClient = "token-client", Token, 1_200_000 in 600, "Token requests of one confidential OAuth client";
-    OauthClientOther = "oauth-client-other", OauthClient, 1_200_000 in 600, "Requests of one confidential OAuth client, except token requests";
-    OauthClientAddress = "oauth-client-address", OauthClient, 1200 in 600, "Authorization requests of OAuth clients from an IP address";
-    OauthClientNetwork = "oauth-client-network", OauthClient, 9600 in 600, "Authorization requests of OAuth clients from a network (IPv4 /24, IPv6 /48)";
+    TokenClient = "token-client", Token, 1_200_000 in 600, "Token requests by one confidential OAuth client";
+    OauthClientOther = "oauth-client-other", OauthClient, 1_200_000 in 600, "Requests by one confidential OAuth client, except token requests";
+    OauthClientAddress = "oauth-client-address", OauthClient, 1200 in 600, "Authorization requests by OAuth clients from an IP address";
+    OauthClientNetwork = "oauth-client-network", OauthClient, 9600 in 600, "Authorization requests by OAuth clients from a network (IPv4 /24, IPv6 /48)";
+    OauthClientDocument = "oauth-client-document", OauthClient, 30 in 600, "Metadata documents of unknown OAuth clients fetched for an IP address";
+    OauthClientDocumentHost = "oauth-client-document-host", OauthClient, 120 in 600, "Metadata documents of OAuth clients fetched from one host";
+    OauthClientRegistration = "oauth-client-registration", OauthClient, 20 in 3600, "OAuth clients that register themselves, from an IP address";
+    OauthClientRegistrationNetwork = "oauth-client-registration-network", OauthClient, 100 in 3600, "OAuth clients that register themselves, from a network (IPv4 /24, IPv6 /48)";
     CliPoll = "poll", Poll, 600 in 600, "Polls for one sign-in to a command-line tool or device";
     Authorize = "authorize", Authorize, 60 in 600, "OAuth flows started from an IP address";
     AuthorizeNetwork = "authorize-network", Authorize, 480 in 600, "OAuth flows started from a network (IPv4 /24, IPv6 /48)";
@@ -93,10 +97,10 @@ rules! {
     SecureAccountNetwork = "secure-account-network", SecureAccount, 2400 in 600, "Sign-outs, password changes and other requests that secure an account, from a network (IPv4 /24, IPv6 /48), in all sessions";
     // Writes by a user, or from the IP address of a client without a user, if no other rule counts
     // them.
-    Write = "write", Write, 300 in 60, "Writes by a user that no other rule counts";
-    WriteAddress = "write-address", Write, 600 in 60, "Writes by users that no other rule counts, from an IP address; each 4 KB of a body counts as another write";
-    WriteNetwork = "write-network", Write, 1200 in 60, "Writes by users that no other rule counts, from a network (IPv4 /24, IPv6 /48); each 4 KB of a body counts as another write";
-    WriteServer = "write-server", Write, 3000 in 60, "Writes with a server or admin key that no other rule counts, and previews of emails";
+    Write = "write", Write, 300 in 60, "Writes by a user, if no other rule counts them";
+    WriteAddress = "write-address", Write, 600 in 60, "Writes by users from an IP address, if no other rule counts them; each 4 KB of a body counts as another write";
+    WriteNetwork = "write-network", Write, 1200 in 60, "Writes by users from a network (IPv4 /24, IPv6 /48), if no other rule counts them; each 4 KB of a body counts as another write";
+    WriteServer = "write-server", Write, 3000 in 60, "Writes with a server or admin key, if no other rule counts them, and previews of emails";
     Picture = "picture", Picture, 10 in 600, "Pictures that a user uploads with client access";
     PictureAddress = "picture-address", Picture, 30 in 600, "Pictures uploaded with client access from an IP address";
     PictureNetwork = "picture-network", Picture, 120 in 600, "Pictures uploaded with client access from a network (IPv4 /24, IPv6 /48)";
@@ -104,11 +108,11 @@ rules! {
     Read = "read", Read, 2400 in 600, "Reads by a client in a session, in units of 16 KB; smaller reads do not count";
     ReadAddress = "read-address", Read, 4800 in 600, "Reads by clients from an IP address, in units of 16 KB; smaller reads do not count";
     ReadNetwork = "read-network", Read, 19_200 in 600, "Reads by clients from a network (IPv4 /24, IPv6 /48), in units of 16 KB; smaller reads do not count";
-    Notice = "notice", Notice, 60 in 3600, "Notices to a mailbox at a verified address; one more notice then says that later notices are not sent";
+    Notice = "notice", Notice, 60 in 3600, "Notices to the mailbox of a verified address; a final notice then says that no further notices are sent";
     // Counted by IP address: wrong keys; unknown projects, flows and links; reads without a session
     // of anything that does not exist; reports of exposed API keys; and checks of versions.
-    Unproved = "unproved", Unproved, 120 in 600, "Wrong keys, unknown projects, reads of unknown ids without a session, and checks of versions, from an IP address";
-    UnprovedNetwork = "unproved-network", Unproved, 1200 in 600, "Wrong keys, unknown projects and tokens, reads of unknown ids without a session, and checks of versions, from a network (IPv4 /24, IPv6 /48)";
+    Unproved = "unproved", Unproved, 120 in 600, "Wrong keys, unknown projects, reads of unknown ids without a session, and version checks, from an IP address";
+    UnprovedNetwork = "unproved-network", Unproved, 1200 in 600, "Wrong keys, unknown projects and tokens, reads of unknown ids without a session, and version checks, from a network (IPv4 /24, IPv6 /48)";
 }
 
 impl Rule {
@@ -117,7 +121,7 @@ impl Rule {
         self.row().0
     }
 
-    /// The limit that a refusal names.
+    /// The limit that a refusal reports.
     pub const fn limit(self) -> Limit {
         self.row().1
     }

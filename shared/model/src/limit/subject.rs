@@ -46,7 +46,7 @@ impl Subject {
         }
     }
 
-    /// The subject with the text `text`.
+    /// The subject with this text, as it appears in the counter's key.
     pub fn named(text: &str) -> Self {
         Self(text.to_owned())
     }

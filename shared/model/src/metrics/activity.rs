@@ -1,12 +1,12 @@
 //! The days (UTC) on which users and teams are active. Each user or team is counted once per active
-//! day. An exception is an anonymous user who signs up, who is counted again as a new user. A day's
-//! counts are grouped by gap: the number of days since the previous active day of the same user or
-//! team.
+//! day. The only exception is an anonymous user who signs up: that user is counted again, as a new
+//! user. A day's counts are grouped by gap: the number of days since the previous active day of the
+//! same user or team.
 //!
 //! These counts are enough to compute how many different users or teams of a [`Kind`] were active
 //! in a window of at most [`WINDOW`] days. The gap extends to a day before the window only on the
-//! user's first active day in the window, unless the user signed up on that day ([`Gap::New`]). So
-//! [`distinct`] sums up the counts with such gaps, and the counts of [`Gap::New`].
+//! user's first active day in the window, unless the user signed up on that day ([`Gap::New`]).
+//! [`distinct`] therefore sums up the counts with such gaps, and the counts of [`Gap::New`].
 
 use std::collections::BTreeMap;
 

@@ -30,8 +30,8 @@ impl Change {
         Self::about(Kind::ApiKeyCreated, &key.last_four)
     }
 
-    /// The replay of a refresh token of the OAuth client with this name, which administrators
-    /// chose.
+    /// The replay of a refresh token that belongs to the OAuth client with this name (chosen by
+    /// administrators).
     pub fn from_replayed_token(client: &str) -> Self {
         Self::about(Kind::ClientTokenReplayed, client)
     }

@@ -1,32 +1,33 @@
 //! Change notices: which changes are reported, which earlier addresses are notified, and what the
 //! "This wasn't me" link undoes.
 //!
-//! The person behind a change may control the session and a newly added address. So notices go to
-//! the addresses from before the change, and the link can restore a [`Snapshot`] of the account
-//! from that time. Intruders must not be able to misuse the link, because they receive notices too
-//! once their address is verified. These rules decide who can undo which changes:
+//! The person behind a change may control the session and a newly added address. Notices therefore
+//! go to the addresses from before the change, and the link can restore a [`Snapshot`] of the
+//! account from that time. Intruders must not be able to misuse the link, because they also receive
+//! notices once their address is verified. These rules decide who can undo which changes:
 //!
 //! 1. **Seniority.** A link that restores the account goes only to the address verified first in
-//!    the account and to any others verified at the same time. If no address is verified, such a
-//!    link goes to the only recipient. All other recipients get a link that locks intruders out: it
-//!    ends sessions and codes, and removes the password and the recovery codes. This second kind of
-//!    link works only while the address to which it was sent is still verified in the account.
-//!    Anyone who reads the emails to a verified address could reset the password anyway. So an
-//!    intruder whose address has been removed cannot return through an earlier notice.
+//!    the account and to any others verified at the same time. If no address is verified, the only
+//!    recipient gets a link that restores the account. All other recipients get a link that locks
+//!    intruders out: it ends sessions and codes, and removes the password and the recovery codes. A
+//!    link that locks intruders out works only while the address to which it was sent is still
+//!    verified in the account. Anyone who reads the emails to a verified address could reset the
+//!    password anyway. An intruder whose address has been removed therefore cannot return through
+//!    an earlier notice.
 //! 2. **Changes are undone in reverse order.** The notices of an account are numbered. Using a link
 //!    that restores the account invalidates the links of its notice and of all later notices. The
-//!    links of earlier notices still work, because they restore an earlier state. So an intruder
-//!    cannot invalidate the first notice by anything done after the first change.
+//!    links of earlier notices still work, because they restore an earlier state. An intruder
+//!    therefore cannot invalidate the first notice by anything done after the first change.
 //! 3. **A new owner.** When the account changes hands because someone proves ownership of its
 //!    address ([`ownership`](crate::user::ownership)), all earlier links become invalid. A password
 //!    reset through an address that is already verified does not invalidate links; otherwise, an
 //!    intruder could invalidate the owner's links with a reset.
 //! 4. **Claimed by another account.** The link does not restore sign-in with an address, provider
 //!    account or passkey that another account has claimed since the change. The one exception is
-//!    the address to which the link was sent, if the other account never verified that address. So
-//!    nobody can remove an address and prevent its return by signing up with the address. The
-//!    address is then restored as unverified, because the other account's user may be the one who
-//!    reads the emails to the address.
+//!    the address to which the link was sent, if the other account never verified that address.
+//!    Nobody can therefore remove an address and prevent its return by signing up with the address.
+//!    The address is then restored as unverified, because the other account's user may be the one
+//!    who reads the emails to the address.
 //! 5. **Released by its recipient.** An address that its recipient removed from the account is
 //!    restored only by a link sent to that address.
 //!
@@ -34,9 +35,9 @@
 //! know them. The owner can then set a new password through an emailed reset.
 //!
 //! Notices are limited per account and kind of change: the first few in an hour are sent
-//! immediately, and one more at the end of that hour covers all later changes. The link in this
-//! final notice restores the state before the first change that the notice covers. So a flood of
-//! one kind of change cannot hide another kind or a later change of the same kind.
+//! immediately, and one more at the end of that hour covers all later changes. The link in the
+//! final notice restores the state before the first change that the notice covers. A flood of one
+//! kind of change therefore cannot hide another kind or a later change of the same kind.
 
 pub mod change;
 #[cfg(test)]
@@ -126,9 +127,9 @@ pub struct Refusal;
 
 impl Snapshot {
     /// The snapshot without the addresses that the change made usable. Such addresses were neither
-    /// verified nor usable for signing in before the change, and are at least one of the two in
-    /// `after`. The addresses that are left out count as part of the change, no matter when they
-    /// were added.
+    /// verified nor usable for signing in before the change, but are verified, usable for signing
+    /// in, or both in `after`. The addresses that are left out count as part of the change, no
+    /// matter when they were added.
     pub fn without_wishes(mut self, after: &User) -> Self {
         let counts = |channel: &Channel| channel.is_verified || channel.signs_in();
         self.channels.retain(|channel| counts(channel) || !after.channel_of(&channel.value).is_some_and(counts));
@@ -142,10 +143,10 @@ impl Snapshot {
 }
 
 impl User {
-    /// The recipients of a notice about a change to this user or about a new sign-in: at most
-    /// [`MAX_RECIPIENTS`] verified addresses or, if there are none, one sign-in address, preferably
-    /// the primary one. Only one unverified address is notified, because an unverified address may
-    /// belong to a stranger.
+    /// The recipients of a notice about a change to this user or about a new sign-in. They are at
+    /// most [`MAX_RECIPIENTS`] verified addresses or, if there are none, one sign-in address,
+    /// preferably the primary one. Only one unverified address is notified, because an unverified
+    /// address may belong to a stranger.
     pub fn told(&self) -> Vec<Recipient> {
         let mut verified: Vec<_> = self.channels.iter().filter(|channel| channel.is_verified).map(|channel| &channel.value).collect();
         verified.sort_by_key(|email| self.notices.joined_at(email));

@@ -158,7 +158,7 @@ fn links_to_later_addresses_restore_nothing_and_end_with_the_address() {
     assert!(links[0].before.is_some() && links[1].before.is_none());
     told_change(&mut user, 2);
     let mut inside = user.clone();
-    assert_eq!(inside.undo(&links[1], &LostCredentials::default()), Ok(()), "an address can lock the account while verified");
+    assert_eq!(inside.undo(&links[1], &LostCredentials::default()), Ok(()), "a verified address can lock the account");
     assert_eq!(inside.channels, user.channels);
     let mut removed = user.clone();
     removed.channels.pop();

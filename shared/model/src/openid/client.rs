@@ -12,7 +12,9 @@ use wire::entropy::Entropy;
 use wire::id::{OauthClientId, TeamId};
 
 use crate::openid::redirect_uri;
+use crate::project::oauth_clients::ClientSettings;
 use crate::project::signing_key::TokenAlgorithm;
+use crate::session::client_name::{ClientName, DocumentUrl};
 use crate::session::scope::Scopes;
 
 /// The maximum number of clients of a project.
@@ -52,6 +54,21 @@ impl Eligibility {
     }
 }
 
+/// How a client that describes itself became known.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Origin {
+    /// By its metadata document.
+    Document {
+        /// The URL of the document.
+        url: DocumentUrl,
+        /// Until when the document may be used without fetching it again.
+        fresh_until: Timestamp,
+    },
+    /// By a registration.
+    Registration,
+}
+
 /// A client.
 #[wire::sparse]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,13 +77,13 @@ pub struct OauthClient {
     pub id: OauthClientId,
     /// The name that users see.
     pub name: String,
-    /// The logo that users see.
+    /// The URL of the logo that users see.
     pub logo_url: Option<String>,
-    /// The page about the client.
+    /// The URL of a page about the client.
     pub client_uri: Option<String>,
-    /// The client's privacy policy.
+    /// The URL of the client's privacy policy.
     pub policy_uri: Option<String>,
-    /// The client's terms of service.
+    /// The URL of the client's terms of service.
     pub tos_uri: Option<String>,
     /// Whether the client can keep a secret.
     pub client_type: ClientType,
@@ -100,6 +117,12 @@ pub struct OauthClient {
     /// Whether the client is disabled: nobody can sign in to it, and its tokens are invalid.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_disabled: bool,
+    /// How the client became known, if it describes itself; absent for a client that an
+    /// administrator has created.
+    pub origin: Option<Origin>,
+    /// When the client is deleted if nobody has signed in to it until then; absent for a client
+    /// that stays.
+    pub unused_until: Option<Timestamp>,
     /// When the client was created.
     pub created_at: Timestamp,
     /// When the client was last changed.
@@ -158,6 +181,25 @@ impl OauthClient {
         self.post_logout_redirect_uris.iter().any(|registered| redirect_uri::matches(registered, uri))
     }
 
+    /// The client's name in requests and tokens.
+    pub fn name(&self) -> ClientName {
+        match &self.origin {
+            Some(Origin::Document { url, .. }) => ClientName::Document(url.clone()),
+            Some(Origin::Registration) | None => ClientName::Id(self.id),
+        }
+    }
+
+    /// Whether users can sign in to the client, and its tokens are valid: an administrator has not
+    /// disabled it, and the project permits such clients.
+    pub fn is_permitted(&self, settings: &ClientSettings) -> bool {
+        !self.is_disabled
+            && match &self.origin {
+                None => true,
+                Some(Origin::Document { url, .. }) => settings.permit_document(&url.domain()),
+                Some(Origin::Registration) => settings.registration_enabled,
+            }
+    }
+
     /// Whether the client has to authenticate with a secret.
     pub fn is_confidential(&self) -> bool {
         self.client_type == ClientType::Confidential
@@ -190,6 +232,8 @@ pub(super) mod tests {
             admitted: Eligibility::Everyone,
             secrets: Vec::new(),
             is_disabled: false,
+            origin: None,
+            unused_until: None,
             created_at: Timestamp::UNIX_EPOCH,
             updated_at: Timestamp::UNIX_EPOCH,
         }

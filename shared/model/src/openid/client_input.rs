@@ -6,7 +6,6 @@ use std::ops::RangeInclusive;
 
 use deserr::Deserr;
 use jiff::Timestamp;
-use serde::Serialize;
 use utoipa::ToSchema;
 use wire::change::Change;
 use wire::id::{OauthClientId, TeamId};
@@ -21,13 +20,13 @@ use crate::setting::check_url;
 use crate::text::line;
 
 /// Permitted lengths of a name, in characters.
-const NAME: RangeInclusive<usize> = 1..=100;
+pub(super) const NAME: RangeInclusive<usize> = 1..=100;
 /// The maximum number of redirect URIs, and of URIs to return to after signing out.
-const MAX_URIS: usize = 50;
+pub(super) const MAX_URIS: usize = 50;
 /// The maximum number of teams whose members may sign in.
 const MAX_TEAMS: usize = 20;
 /// The permitted lifetimes of access tokens, in seconds.
-const ACCESS_TOKEN_SECONDS: RangeInclusive<u32> = 60..=86_400;
+pub(super) const ACCESS_TOKEN_SECONDS: RangeInclusive<u32> = 60..=86_400;
 /// The permitted lifetimes of sessions, in seconds: up to 367 days.
 const SESSION_SECONDS: RangeInclusive<u32> = 300..=367 * 86_400;
 
@@ -110,7 +109,7 @@ fn url(field: &str, given: Change<String>, url: &mut Option<String>) -> Result<(
     Ok(())
 }
 
-fn seconds(field: &str, given: Change<u32>, range: &RangeInclusive<u32>, seconds: &mut Option<u32>) -> Result<(), Problems> {
+pub(super) fn seconds(field: &str, given: Change<u32>, range: &RangeInclusive<u32>, seconds: &mut Option<u32>) -> Result<(), Problems> {
     if let Change::Set(value) = &given
         && !range.contains(value)
     {
@@ -124,6 +123,20 @@ impl ClientInput {
     /// Whether the request asks for RS256 as the algorithm of the client's tokens.
     pub fn asks_for_rsa(&self) -> bool {
         self.signing_algorithm == Some(TokenAlgorithm::Rs256)
+    }
+
+    /// The first field that a client determines if it describes itself.
+    fn described(&self) -> Option<&'static str> {
+        let fields = [
+            ("name", self.name.is_some()),
+            ("client_uri", self.client_uri != Change::Keep),
+            ("policy_uri", self.policy_uri != Change::Keep),
+            ("tos_uri", self.tos_uri != Change::Keep),
+            ("pkce_optional", self.pkce_optional == Some(true)),
+            ("redirect_uris", self.redirect_uris.is_some()),
+            ("post_logout_redirect_uris", self.post_logout_redirect_uris.is_some()),
+        ];
+        fields.into_iter().find(|(_, is_given)| *is_given).map(|(field, _)| field)
     }
 
     /// The new client with this id. A confidential client gets `secret`.
@@ -149,6 +162,8 @@ impl ClientInput {
             admitted: Eligibility::Everyone,
             secrets: if client_type == ClientType::Confidential { vec![secret] } else { Vec::new() },
             is_disabled: false,
+            origin: None,
+            unused_until: None,
             created_at: now,
             updated_at: now,
         };
@@ -160,6 +175,10 @@ impl ClientInput {
         if self.client_type.is_some_and(|wanted| wanted != client.client_type) {
             return Err(problem("client_type", "cannot be changed: create another client"));
         }
+        if let Some(field) = self.described().filter(|_| client.origin.is_some()) {
+            return Err(problem(field, "must be absent, because the client describes itself"));
+        }
+        client.unused_until = None;
         if let Some(name) = self.name {
             line::check(&name, NAME).map_err(|error| problem("name", error))?;
             client.name = name;
@@ -208,107 +227,4 @@ fn admitted(teams: Change<Vec<TeamId>>, permission: Change<PermissionId>, curren
         (Change::Clear, _, Eligibility::MembersOf(_)) | (_, Change::Clear, Eligibility::HoldersOf(_)) => Eligibility::Everyone,
         (_, _, current) => current,
     })
-}
-
-/// A client in a response.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = OauthClient)]
-pub struct ClientView {
-    /// The id of the client, which is also its OAuth `client_id`.
-    id: OauthClientId,
-    /// The name that users see.
-    #[schema(example = "Notes")]
-    name: String,
-    /// Whether the client has a secret.
-    client_type: ClientType,
-    /// When each valid secret expires, newest first.
-    secrets: Vec<SecretView>,
-    /// The logo that users see.
-    logo_url: Option<String>,
-    /// A page about the client.
-    client_uri: Option<String>,
-    /// The client's privacy policy.
-    policy_uri: Option<String>,
-    /// The client's terms of service.
-    tos_uri: Option<String>,
-    /// Whether the client belongs to the project itself; if so, the client's users need not
-    /// consent.
-    is_first_party: bool,
-    /// Whether the client may omit PKCE if it sends a `nonce`.
-    pkce_optional: bool,
-    /// Where users may return.
-    redirect_uris: Vec<String>,
-    /// Where users may go after signing out.
-    post_logout_redirect_uris: Vec<String>,
-    /// The scopes that the client may request.
-    #[schema(value_type = Vec<String>)]
-    scopes: Scopes,
-    /// The algorithm that signs the client's tokens.
-    signing_algorithm: TokenAlgorithm,
-    /// `null` for the deployment's default.
-    access_token_seconds: Option<u32>,
-    /// `null` for the project's default.
-    session_seconds: Option<u32>,
-    /// Only members of at least one of these teams may sign in; `null` if users do not have to be
-    /// in a team.
-    allowed_team_ids: Option<Vec<TeamId>>,
-    /// Only users who have this permission in the project may sign in; `null` if users do not need
-    /// a permission.
-    allowed_permission_id: Option<String>,
-    /// Whether the client is disabled.
-    is_disabled: bool,
-    /// Milliseconds since the Unix epoch.
-    created_at_millis: i64,
-    /// Milliseconds since the Unix epoch.
-    updated_at_millis: i64,
-}
-
-/// A secret of a client, without its text.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = OauthClientSecret)]
-pub struct SecretView {
-    /// The last four characters.
-    last_four: String,
-    /// When a replaced secret stops working, in milliseconds since the Unix epoch; `null` for the
-    /// current secret.
-    expires_at_millis: Option<i64>,
-}
-
-impl ClientView {
-    /// The client in a response, with the secrets that are valid at this time.
-    pub fn of(client: &OauthClient, now: Timestamp) -> Self {
-        let (teams, permission) = match client.admitted.clone() {
-            Eligibility::Everyone => (None, None),
-            Eligibility::MembersOf(ids) => (Some(ids), None),
-            Eligibility::HoldersOf(id) => (None, Some(id)),
-        };
-        let working = client.secrets.iter().filter(|secret| secret.expires_at.is_none_or(|end| now < end));
-        let secret = |secret: &ClientSecret| SecretView {
-            last_four: secret.last_four.clone(),
-            expires_at_millis: secret.expires_at.map(Timestamp::as_millisecond),
-        };
-        Self {
-            id: client.id,
-            name: client.name.clone(),
-            client_type: client.client_type,
-            secrets: working.map(secret).collect(),
-            logo_url: client.logo_url.clone(),
-            client_uri: client.client_uri.clone(),
-            policy_uri: client.policy_uri.clone(),
-            tos_uri: client.tos_uri.clone(),
-            is_first_party: client.is_first_party,
-            pkce_optional: client.pkce_optional,
-            redirect_uris: client.redirect_uris.clone(),
-            post_logout_redirect_uris: client.post_logout_redirect_uris.clone(),
-            scopes: client.scopes.clone(),
-            signing_algorithm: client.signing_algorithm,
-            access_token_seconds: client.access_token_seconds,
-            session_seconds: client.session_seconds,
-            allowed_team_ids: teams,
-            allowed_permission_id: permission,
-            is_disabled: client.is_disabled,
-            created_at_millis: client.created_at.as_millisecond(),
-            updated_at_millis: client.updated_at.as_millisecond(),
-        }
-    }
 }

@@ -8,6 +8,7 @@ use uuid::Uuid;
 use wire::id::{OauthClientId, SessionId, UserId};
 
 use crate::openid::request::AuthorizationRequest;
+use crate::session::resource_scopes::ResourceScopes;
 use crate::session::scope::Scopes;
 use crate::session::{Amr, Session};
 use crate::sign_in::authorization::challenge;
@@ -35,8 +36,11 @@ pub struct ClientCode {
     pub code_challenge: Option<String>,
     /// The nonce for the ID token.
     pub nonce: Option<String>,
-    /// The scopes that the user has granted for this session.
+    /// The scopes that the user has granted for this session, other than those of resources.
     pub scopes: Scopes,
+    /// The resources that the client may use in this session.
+    #[serde(default, skip_serializing_if = "ResourceScopes::is_empty")]
+    pub resources: ResourceScopes,
     /// The serial of the user's grant; absent for clients that belong to the project itself.
     pub grant: Option<Uuid>,
     /// The session in which the user granted the request.
@@ -63,6 +67,7 @@ impl ClientCode {
             code_challenge: request.code_challenge.clone(),
             nonce: request.nonce.clone(),
             scopes: request.scopes.clone(),
+            resources: request.resources.clone(),
             grant,
             begun_in: session.id,
             authenticated_at: session.authenticated_at.unwrap_or(session.created_at),

@@ -137,6 +137,6 @@ fn step(
 /// code (RFC 8252 §8.6).
 fn needs_consent(request: &AuthorizationRequest, client: &OauthClient, visitor: &Visitor<'_>) -> bool {
     let proves_client = request.proves_client();
-    let is_granted = visitor.grant.is_some_and(|grant| grant.is_of(visitor.user) && request.scopes.are_within(&grant.scopes));
+    let is_granted = visitor.grant.is_some_and(|grant| grant.is_of(visitor.user) && grant.covers(&request.scopes, &request.resources));
     request.prompts.contains(&Prompt::Consent) || !proves_client || !(client.is_first_party || is_granted)
 }

@@ -10,6 +10,7 @@ use crate::openid::grant::{NewGrant, OauthGrant};
 use crate::openid::parameters::Parameters;
 use crate::openid::request::{AuthorizationError, AuthorizationRequest, Prompt};
 use crate::project::SessionSettings;
+use crate::session::resource_scopes::ResourceScopes;
 use crate::session::scope::Scopes;
 use crate::session::{Amr, Session};
 use crate::user::User;
@@ -30,7 +31,7 @@ fn request(client: &OauthClient, more: &str, now: Timestamp) -> AuthorizationReq
     );
     let parameters = Parameters::parse(&text);
     let back = parameters.return_path(client).expect("a redirect URI");
-    parameters.request(client, back, now).expect("a request")
+    parameters.request(client, &[], back, now).expect("a request")
 }
 
 /// A user who signed in at the start, with the session of that sign-in.
@@ -71,7 +72,17 @@ impl Case<'_> {
         let now = after(START, SignedDuration::from_mins(1));
         let grant = self.granted.map(|scopes| {
             let scopes = Scopes::parse(scopes).expect("scopes");
-            OauthGrant::with(None, &NewGrant { client: &self.client, user: &user, scopes: &scopes, serial: Uuid::nil() }, START)
+            OauthGrant::with(
+                None,
+                &NewGrant {
+                    client: &self.client,
+                    user: &user,
+                    scopes: &scopes,
+                    resources: &ResourceScopes::default(),
+                    serial: Uuid::nil(),
+                },
+                START,
+            )
         });
         let visitor =
             Visitor { user: &user, session: &session, restricted: self.restricted, is_admitted: self.is_admitted, grant: grant.as_ref() };

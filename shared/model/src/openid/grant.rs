@@ -1,7 +1,6 @@
 //! Grants: what users allow clients to do. A grant records a user's consent to one client; the
 //! client's sessions are valid only while the grant exists.
 
-use crypto::digest::Digest;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -9,6 +8,8 @@ use uuid::Uuid;
 use wire::id::{OauthClientId, OauthGrantId, UserId};
 
 use crate::openid::client::OauthClient;
+use crate::session::client_name::derived_id;
+use crate::session::resource_scopes::ResourceScopes;
 use crate::session::scope::Scopes;
 use crate::user::User;
 
@@ -20,8 +21,11 @@ pub struct OauthGrant {
     pub client_id: OauthClientId,
     /// The client's name when the user last consented.
     pub client_name: String,
-    /// All scopes that the user has granted.
+    /// All scopes that the user has granted, other than those of resources.
     pub scopes: Scopes,
+    /// The resources that the user lets the client use.
+    #[serde(default, skip_serializing_if = "ResourceScopes::is_empty")]
+    pub resources: ResourceScopes,
     /// The user's `owner_epoch` at the time of consent: after the account has changed hands, the
     /// new owner is asked to consent again.
     pub owner_epoch: u64,
@@ -35,12 +39,10 @@ pub struct OauthGrant {
 }
 
 impl OauthGrant {
-    /// The id of all grants to this client. The id is derived from the client's id, so a user's
-    /// grant is found without an index.
+    /// The id that all grants to this client share. The id is derived from the client's id, so a
+    /// user's grant is found without an index.
     pub fn id(client: OauthClientId) -> OauthGrantId {
-        let digest = Digest::of(&format!("grant {client}"));
-        let bytes: Vec<u8> = digest.as_str().bytes().take(16).collect();
-        uuid::Builder::from_custom_bytes(bytes.try_into().unwrap_or_default()).into_uuid().into()
+        derived_id(&format!("grant {client}")).into()
     }
 
     /// The grant after the user has consented. The new scopes are added to those of an earlier
@@ -51,11 +53,17 @@ impl OauthGrant {
             client_id: new.client.id,
             client_name: new.client.name.clone(),
             scopes: earlier.map(|grant| grant.scopes.clone()).unwrap_or_default().and(new.scopes),
+            resources: earlier.map(|grant| grant.resources.clone()).unwrap_or_default().and(new.resources),
             owner_epoch: new.user.owner_epoch,
             serial: earlier.map_or(new.serial, |grant| grant.serial),
             created_at: earlier.map_or(now, |grant| grant.created_at),
             updated_at: now,
         }
+    }
+
+    /// Whether the user has already granted everything that a client requests.
+    pub fn covers(&self, scopes: &Scopes, resources: &ResourceScopes) -> bool {
+        scopes.are_within(&self.scopes) && resources.are_within(&self.resources)
     }
 
     /// Whether the account still has the owner who consented.
@@ -71,8 +79,10 @@ pub struct NewGrant<'a> {
     pub client: &'a OauthClient,
     /// The user.
     pub user: &'a User,
-    /// The scopes.
+    /// The scopes, other than those of resources.
     pub scopes: &'a Scopes,
+    /// The resources.
+    pub resources: &'a ResourceScopes,
     /// The serial to use if the user does not have a grant to the client yet.
     pub serial: Uuid,
 }
@@ -93,13 +103,33 @@ pub struct OauthGrantView {
     client_id: OauthClientId,
     /// The client's name when the user last consented.
     client_name: String,
-    /// All scopes that the user has granted.
+    /// All scopes that the user has granted, other than those of resources.
     #[schema(value_type = Vec<String>)]
     scopes: Scopes,
-    /// Milliseconds since the Unix epoch.
+    /// The resources that the user lets the client use.
+    resources: Vec<GrantedResource>,
+    /// When the user first consented, in milliseconds since the Unix epoch.
     created_at_millis: i64,
     /// When the user last consented, in milliseconds since the Unix epoch.
     updated_at_millis: i64,
+}
+
+/// A resource in a response, with the scopes that the user has granted.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct GrantedResource {
+    /// The URL that identifies the resource.
+    #[schema(example = "https://mcp.example.com/mcp")]
+    resource: String,
+    /// The scopes that the client may use there.
+    #[schema(value_type = Vec<String>)]
+    scopes: Scopes,
+}
+
+impl GrantedResource {
+    /// Each of these resources.
+    pub fn all(resources: &ResourceScopes) -> Vec<Self> {
+        resources.iter().map(|(resource, scopes)| Self { resource: resource.to_string(), scopes: scopes.clone() }).collect()
+    }
 }
 
 impl OauthGrantView {
@@ -111,6 +141,7 @@ impl OauthGrantView {
             client_id: grant.client_id,
             client_name: grant.client_name.clone(),
             scopes: grant.scopes.clone(),
+            resources: GrantedResource::all(&grant.resources),
             created_at_millis: grant.created_at.as_millisecond(),
             updated_at_millis: grant.updated_at.as_millisecond(),
         }

@@ -45,7 +45,7 @@ const CLAIMS: [&str; 19] = [
 #[wire::sparse]
 #[derive(Debug, Serialize, ToSchema)]
 pub struct IssuerMetadata {
-    /// The `iss` of access tokens of users without restrictions.
+    /// The `iss` of access tokens for users without restrictions.
     #[schema(example = "https://auth.example.com/api/v1/projects/6fbbf22e-f4b2-4c6e-95a1-beab6fa41063")]
     pub issuer: String,
     /// The URL of the public keys that verify the project's tokens (RFC 7517).
@@ -91,11 +91,16 @@ pub struct IssuerMetadata {
     pub id_token_signing_alg_values_supported: Vec<&'static str>,
     /// One factor, or two.
     pub acr_values_supported: [&'static str; 2],
-    /// What clients can ask the pages to do.
+    /// The supported values of `prompt`, with which clients control what the pages ask the user.
     #[schema(value_type = Vec<String>)]
     pub prompt_values_supported: &'static [&'static str],
     /// The languages of the pages (BCP 47).
     pub ui_locales_supported: [&'static str; 2],
+    /// Whether the URL of a metadata document can be the id of a client.
+    pub client_id_metadata_document_supported: bool,
+    /// The URL at which clients register themselves (RFC 7591). Absent unless the project permits
+    /// this.
+    pub registration_endpoint: Option<String>,
     /// Every authorization response contains `iss` (RFC 9207 §3).
     pub authorization_response_iss_parameter_supported: bool,
     /// The parameter `claims` is ignored.
@@ -110,6 +115,8 @@ impl IssuerMetadata {
     /// The metadata of a project in the deployment at this URL.
     pub fn new(api_url: &str, project: &Project, keys: &RsaKeys) -> Self {
         let issuer = issuer(api_url, &project.id);
+        let clients = &project.config.oauth_clients;
+        let registration_endpoint = clients.registration_enabled.then(|| format!("{issuer}/oauth2/register"));
         let rsa = (!keys.stored().is_empty()).then_some(TokenAlgorithm::Rs256);
         Self {
             jwks_uri: format!("{issuer}/.well-known/jwks.json"),
@@ -139,6 +146,8 @@ impl IssuerMetadata {
             acr_values_supported: [ACR_MFA, ACR_SINGLE],
             prompt_values_supported: Prompt::VARIANTS,
             ui_locales_supported: LANGUAGES,
+            client_id_metadata_document_supported: clients.documents_enabled,
+            registration_endpoint,
             authorization_response_iss_parameter_supported: true,
             claims_parameter_supported: false,
             request_parameter_supported: false,

@@ -4,11 +4,13 @@
 use jiff::Timestamp;
 use strum::VariantNames as _;
 use url::form_urlencoded;
-use wire::id::OauthClientId;
 
 use crate::openid::client::OauthClient;
 use crate::openid::request::{AuthorizationError, AuthorizationRequest, Prompt, Refusal, RequestName, ResponseMode, ReturnPath};
+use crate::openid::resource::{MAX_REQUESTED, OauthResource};
 use crate::session::client::ACR_MFA;
+use crate::session::client_name::ClientName;
+use crate::session::resource_scopes::{ResourceIdentifier, ResourceScopes};
 use crate::session::scope::{Scope, Scopes};
 use crate::sign_in::authorization::is_challenge;
 
@@ -27,7 +29,7 @@ pub struct LogoutRequest {
     /// An ID token that was issued to the client, possibly long ago.
     pub id_token_hint: Option<String>,
     /// The client.
-    pub client_id: Option<OauthClientId>,
+    pub client_id: Option<ClientName>,
     /// Where the user goes after signing out.
     pub redirect_uri: Option<String>,
     /// The client's `state`, which is returned to the client.
@@ -46,10 +48,10 @@ impl LogoutRequest {
 impl Parameters {
     /// The request to sign a user out.
     pub fn logout(&self) -> Result<LogoutRequest, Refusal> {
-        let client_id = self.one("client_id")?.map(OauthClientId::parse).transpose();
+        let client_id = self.one("client_id")?.map(ClientName::parse).transpose();
         Ok(LogoutRequest {
             id_token_hint: self.one("id_token_hint")?.map(str::to_owned),
-            client_id: client_id.map_err(|_| Refusal::invalid("client_id is not the id of a client of this project"))?,
+            client_id: client_id.map_err(|error| Refusal::invalid(format!("client_id {error}")))?,
             redirect_uri: self.one("post_logout_redirect_uri")?.map(str::to_owned),
             state: self.short("state")?,
         })
@@ -88,7 +90,7 @@ impl Parameters {
         let first = values.next();
         match values.next() {
             None => Ok(first),
-            Some(_) => Err(Refusal::invalid(format!("{name} is given more than once"))),
+            Some(_) => Err(Refusal::invalid(format!("{name} was sent more than once"))),
         }
     }
 
@@ -101,9 +103,17 @@ impl Parameters {
     }
 
     /// The client named in the request, before the client is authenticated.
-    pub fn client_id(&self) -> Result<OauthClientId, Refusal> {
-        let id = self.one("client_id")?.ok_or_else(|| Refusal::invalid("client_id is missing"))?;
-        OauthClientId::parse(id).map_err(|_| Refusal::invalid("client_id is not the id of a client of this project"))
+    pub fn client_id(&self) -> Result<ClientName, Refusal> {
+        let name = self.one("client_id")?.ok_or_else(|| Refusal::invalid("client_id is missing"))?;
+        ClientName::parse(name).map_err(|error| Refusal::invalid(format!("client_id {error}")))
+    }
+
+    /// The resources for which the client requests access tokens (RFC 8707 §2).
+    pub fn resources(&self) -> Result<Vec<ResourceIdentifier>, Refusal> {
+        let invalid = |text: String| Refusal::new(AuthorizationError::InvalidTarget, text);
+        let parse = |text| ResourceIdentifier::parse(text).map_err(|error| invalid(format!("resource {error}")));
+        let named = self.all("resource").take(MAX_REQUESTED + 1).map(parse).collect::<Result<Vec<_>, _>>()?;
+        if named.len() > MAX_REQUESTED { Err(invalid(format!("resource must be given at most {MAX_REQUESTED} times"))) } else { Ok(named) }
     }
 
     /// Where the answer goes. Until the redirect URI is checked, errors must not be sent to it,
@@ -127,8 +137,15 @@ impl Parameters {
         self.all("scope").any(|scopes| scopes.split(' ').any(|scope| scope == Scope::Openid.name()))
     }
 
-    /// The request of this client, with all parameters checked.
-    pub fn request(&self, client: &OauthClient, back: ReturnPath, now: Timestamp) -> Result<AuthorizationRequest, Refusal> {
+    /// The request of this client, with all parameters checked. `known` are those of the named
+    /// resources that exist.
+    pub fn request(
+        &self,
+        client: &OauthClient,
+        known: &[OauthResource],
+        back: ReturnPath,
+        now: Timestamp,
+    ) -> Result<AuthorizationRequest, Refusal> {
         self.refuse_what_is_not_supported()?;
         self.short("state")?;
         match self.one("response_type")? {
@@ -145,6 +162,7 @@ impl Parameters {
             code_challenge: self.challenge(client, nonce.is_some())?,
             nonce,
             scopes: self.scopes(client)?,
+            resources: self.resource_scopes(known)?,
             prompts: self.prompts()?,
             max_age: self.max_age()?,
             hinted: None,
@@ -161,7 +179,6 @@ impl Parameters {
             ("request", AuthorizationError::RequestNotSupported),
             ("request_uri", AuthorizationError::RequestUriNotSupported),
             ("registration", AuthorizationError::RegistrationNotSupported),
-            ("resource", AuthorizationError::InvalidTarget),
         ] {
             if self.all(name).next().is_some() {
                 return Err(Refusal::new(error, format!("{name} is not supported")));
@@ -181,12 +198,27 @@ impl Parameters {
         }
     }
 
+    /// All scopes in the request. Unknown scopes are ignored (OpenID Connect Core §3.1.2.1).
+    fn asked(&self) -> Result<Scopes, Refusal> {
+        let invalid = |error| Refusal::new(AuthorizationError::InvalidScope, format!("scope {error}"));
+        Scopes::parse(self.one("scope")?.unwrap_or_default()).map_err(invalid)
+    }
+
+    /// The scopes other than those of resources.
     fn scopes(&self, client: &OauthClient) -> Result<Scopes, Refusal> {
-        let invalid = |text: String| Refusal::new(AuthorizationError::InvalidScope, text);
-        let asked = Scopes::parse(self.one("scope")?.unwrap_or_default()).map_err(|error| invalid(format!("scope {error}")))?;
-        // Unknown scopes are ignored (OpenID Connect Core §3.1.2.1).
-        let asked = asked.only(&Scopes::standard());
-        if asked.are_within(&client.scopes) { Ok(asked) } else { Err(invalid(format!("scope may contain only {}", client.scopes))) }
+        let asked = self.asked()?.only(&Scopes::standard());
+        let refusal = || Refusal::new(AuthorizationError::InvalidScope, format!("scope may contain only {}", client.scopes));
+        if asked.are_within(&client.scopes) { Ok(asked) } else { Err(refusal()) }
+    }
+
+    fn resource_scopes(&self, known: &[OauthResource]) -> Result<ResourceScopes, Refusal> {
+        let (asked, mut requested) = (self.asked()?, ResourceScopes::default());
+        for identifier in self.resources()? {
+            let resource = known.iter().find(|resource| resource.identifier == identifier);
+            let unknown = || Refusal::new(AuthorizationError::InvalidTarget, format!("{identifier} is not a resource of this project"));
+            requested.add(&identifier, &resource.ok_or_else(unknown)?.requested(&asked));
+        }
+        Ok(requested)
     }
 
     fn prompts(&self) -> Result<Vec<Prompt>, Refusal> {

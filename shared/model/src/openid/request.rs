@@ -15,6 +15,7 @@ use wire::entropy::Entropy;
 use wire::id::{OauthClientId, UserId};
 
 use crate::openid::redirect_uri;
+use crate::session::resource_scopes::ResourceScopes;
 use crate::session::scope::Scopes;
 
 /// How long a user may take to decide on a request.
@@ -59,7 +60,7 @@ pub enum AuthorizationError {
 }
 
 impl AuthorizationError {
-    /// The code in `error`.
+    /// The error code, as sent in the parameter `error`.
     pub fn code(self) -> &'static str {
         self.into()
     }
@@ -70,7 +71,7 @@ impl AuthorizationError {
 pub struct Refusal {
     /// The error.
     pub error: AuthorizationError,
-    /// What is wrong.
+    /// What is wrong with the request, for the client's developers.
     pub description: Cow<'static, str>,
 }
 
@@ -172,10 +173,13 @@ impl ReturnPath {
 pub struct AuthorizationRequest {
     /// The client.
     pub client_id: OauthClientId,
-    /// Where the answer goes.
+    /// Where the response is sent.
     pub back: ReturnPath,
-    /// The requested scopes.
+    /// The requested scopes, other than those of resources.
     pub scopes: Scopes,
+    /// The resources for which the client requests access tokens.
+    #[serde(default, skip_serializing_if = "ResourceScopes::is_empty")]
+    pub resources: ResourceScopes,
     /// The value to return in the ID token.
     pub nonce: Option<String>,
     /// The PKCE challenge (RFC 7636), method S256.

@@ -3,11 +3,11 @@
 //! long. Until then, administrators can see the bodies. The rest of the entry is kept.
 //!
 //! The bodies are most of an email's data, and each change to an entry is charged for the entire
-//! entry, both in the table and in the index of the list. So the bodies are written only once, at
-//! rendering, with an expiry. An email with codes is rendered again for sending, so its bodies
-//! expire [`BODY_LIFE`] plus [`SLACK`] after the email is due. An email without codes may wait in
-//! its queue for days, so its bodies expire [`MAX_WAIT`] after the email is due. When the email is
-//! sent, skipped or given up, the expiry is corrected if necessary.
+//! entry, both in the table and in the index of the list. The bodies are therefore written only
+//! once, at rendering, with an expiry. An email with codes is rendered again for sending, so its
+//! bodies expire [`BODY_LIFE`] plus [`SLACK`] after the email is due. An email without codes may
+//! wait in its queue for days, so its bodies expire [`MAX_WAIT`] after the email is due. When the
+//! email is sent, skipped or given up, the expiry is corrected if necessary.
 //!
 //! DynamoDB deletes expired items free of charge, but up to a few days late, so readers check the
 //! time themselves. An email without bodies is rendered again for sending.

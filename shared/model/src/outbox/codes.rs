@@ -1,7 +1,7 @@
-//! Codes in the emails of the outbox: the links and codes for signing in, verifying addresses,
-//! resetting passwords, joining teams, undoing changes to an account, and removing the recipient's
-//! address from someone else's account. Readers of the outbox must never see codes, whatever the
-//! reader's access level.
+//! Codes in the emails of the outbox, either in links or to be typed. With a code, recipients can
+//! sign in, verify an address, reset a password, join a team, undo changes to an account, or remove
+//! their address from someone else's account. Readers of the outbox must never see codes, whatever
+//! the reader's access level.
 //!
 //! For each variable with a code, `variables` contains the value with [`HIDDEN`] in place of the
 //! code. The code itself is sealed in `codes`, for the worker that sends the email. The copy of an
@@ -9,9 +9,9 @@
 //! the email has been sent or skipped.
 //!
 //! Entries from earlier versions contain plaintext codes, both in their variables and in the texts
-//! rendered from the variables. The emails of such entries are sent unchanged. API responses mask
-//! these codes. In the table, these codes are masked once this version stores the entry as sent or
-//! skipped.
+//! rendered from the variables. The emails of these older entries are sent unchanged. API responses
+//! mask these codes. In the table, these codes are masked once this version stores the entry as
+//! sent or skipped.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -156,7 +156,7 @@ impl OutboxEntry {
     /// The entry as shown to anyone other than the recipient.
     pub fn shown(&self) -> Cow<'_, Self> {
         // The unsubscribe link must be masked too, because anyone who has it can unsubscribe the
-        // recipient. This link occurs only in rendered text.
+        // recipient. The unsubscribe link occurs only in rendered text.
         let unsubscribe = self.rendered.as_ref().and_then(|mail| in_link(mail.unsubscribe_url.as_deref()?));
         let hidden: Codes = self.clear_codes().0.into_iter().chain(unsubscribe).collect();
         if hidden.is_empty() {
@@ -183,7 +183,7 @@ impl OutboxEntry {
         Cow::Owned(entry)
     }
 
-    /// Replaces the variables. A value that equals the masked one keeps its code; any other value
+    /// Replaces the variables. A value that equals the masked value keeps its code; any other value
     /// replaces the code.
     pub(crate) fn replace_variables(&mut self, mut variables: Map<String, Value>) {
         let shown = self.shown().into_owned().variables;

@@ -136,9 +136,9 @@ pub struct DeliveryCapacity {
 pub const BASE_PER_HOUR: u32 = 200;
 
 impl DeliveryCapacity {
-    /// The sum of `base` emails per hour and four times the project's hourly average over the last
-    /// 30 days, multiplied by the lowest penalty factor of the last hour, day and week, but at
-    /// least a quarter of `base`.
+    /// A rate of `base` emails per hour, plus four times the project's hourly average over the last
+    /// 30 days. The sum is multiplied by the lowest penalty factor of the last hour, day and week,
+    /// but the rate is at least a quarter of `base`.
     #[expect(clippy::cast_precision_loss, reason = "no project has sent 2^52 emails")]
     pub fn of(stats: &DeliveryStats, base: u32) -> Self {
         let base = f64::from(base);

@@ -63,8 +63,8 @@ pub const MAX_ATTEMPTS: usize = 5;
 pub const MAX_ADDRESSES: usize = 50;
 
 /// An outbox entry, as stored in the table. Each change of an entry's state is charged for the size
-/// of the entire entry: twice in a transaction, and again in the list. So an entry has to stay
-/// below 1 KB, and usual values are left out (`stored.rs`).
+/// of the entire entry: twice in a transaction, and again in the list. An entry therefore has to
+/// stay below 1 KB, and usual values are left out (`stored.rs`).
 #[wire::sparse]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OutboxEntry {

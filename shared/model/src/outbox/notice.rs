@@ -19,7 +19,7 @@ pub enum Fate {
 }
 
 impl OutboxEntry {
-    /// The entry with its fate, before rendering; the notice is not counted again.
+    /// The entry with the fate of its notice, before rendering; the notice is not counted again.
     #[must_use]
     pub fn counted(mut self, fate: Fate) -> Self {
         self.notice = None;

@@ -88,7 +88,7 @@ impl OutboxPatch {
     /// recipients.
     pub fn check(&self) -> Result<(), Problems> {
         if self.to.as_ref().is_some_and(|to| to.addresses().len() > MAX_ADDRESSES) {
-            return Err(Problems::one("body.to.emails", format!("must be at most {MAX_ADDRESSES} addresses")));
+            return Err(Problems::one("body.to.emails", format!("must have at most {MAX_ADDRESSES} addresses")));
         }
         html_of(self.html_source.clone(), self.tsx_source.clone()).map(drop)
     }

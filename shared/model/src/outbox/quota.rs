@@ -1,16 +1,18 @@
 //! How many emails a project may send now: a token bucket, refilled at the project's rate. An email
 //! takes one token per recipient. An email is sent as soon as the bucket has one of its tokens, and
-//! later emails wait until the missing tokens have been added. So an email with more recipients
-//! than the bucket's capacity can still be sent, and a project never exceeds its rate for long.
+//! later emails wait until the missing tokens have been added. An email with more recipients than
+//! the bucket's capacity can therefore still be sent, and a project never exceeds its rate for
+//! long.
 //!
-//! A full bucket holds one hour of the project's rate. So emails are sent immediately after a quiet
-//! hour, because people wait for their codes. In any hour, a project sends at most about twice its
-//! hourly rate.
+//! A full bucket holds the tokens of one hour at the project's rate. After a quiet hour, emails are
+//! therefore sent immediately, because people wait for their codes. In any hour, a project sends at
+//! most about twice its hourly rate.
 //!
 //! Anyone can make a project send a code or a notice to an unverified address. Each built-in email
 //! to an unverified address therefore also takes the same number of tokens from a second bucket,
-//! which refills half as fast as the first and holds half an hour's refill. So half of the rate is
-//! reserved for known recipients, and a flood of emails to unverified addresses is sent slowly.
+//! which refills half as fast as the first and holds half an hour's refill. Half of the rate is
+//! therefore reserved for known recipients, and a flood of emails to unverified addresses is sent
+//! slowly.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};

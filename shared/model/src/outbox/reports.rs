@@ -1,8 +1,8 @@
 //! The mail service's reports about an accepted email: delays, deliveries, bounces, complaints,
 //! opens and clicks.
 //!
-//! Reports arrive late, in any order and more than once. So an entry keeps only the earliest time
-//! of each kind of report; these times do not depend on the order of the reports. The entry's
+//! Reports arrive late, in any order and more than once. An entry therefore keeps only the earliest
+//! time of each kind of report, which does not depend on the order of the reports. The entry's
 //! status is the first one in this list for which a report has arrived: marked as spam, clicked,
 //! opened, bounced, delivered, delayed.
 

@@ -96,8 +96,8 @@ pub enum SkippedReason {
     UserHasNoPrimaryEmail,
     /// The entry does not have a recipient.
     NoEmailProvided,
-    /// The address is known to bounce. Published SDKs know this reason, but this service does not
-    /// use it.
+    /// The address is known to bounce. Published SDKs include this reason, but this service does
+    /// not use it.
     LikelyNotDeliverable,
     /// A caller cancelled the email.
     ManuallyCancelled,
@@ -120,7 +120,7 @@ pub struct RenderedEmail {
     /// from an earlier version.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::text::packed")]
     pub html: Option<String>,
-    /// The text body, absent in the same cases.
+    /// The text body; absent in the same cases as the HTML body.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::text::packed")]
     pub text: Option<String>,
     /// Where the recipient can unsubscribe from the email's category. Absent if emails of the

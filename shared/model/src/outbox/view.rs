@@ -34,7 +34,7 @@ pub struct OutboxView {
     pub theme_id: Option<Uuid>,
     /// Who receives the email.
     pub to: Recipients,
-    /// The template's variables. Codes in the service's own emails are masked by `••••••`, before
+    /// The template's variables. Codes in the service's own emails are masked with `••••••`, before
     /// and after sending.
     #[schema(value_type = Object)]
     pub variables: Map<String, Value>,
@@ -99,7 +99,7 @@ pub struct AttemptError {
 /// The fields of a rendered entry, which are present or absent together.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct RenderedView {
-    /// The subject line. Codes are masked by `••••••`, here and in the bodies.
+    /// The subject line. Codes are masked with `••••••`, here and in the bodies.
     #[schema(required = false)]
     pub subject: String,
     /// The HTML body; `null` from 24 hours after the email was sent, skipped or given up.
@@ -143,7 +143,7 @@ pub struct Moments {
     #[schema(value_type = Option<Object>)]
     pub skipped_details: Option<Value>,
     /// When the recipient's server accepted the email; until this is reported, when the mail
-    /// service accepted it.
+    /// service accepted the email.
     pub delivered_at_millis: Option<Millis>,
     /// When the email bounced.
     pub bounced_at_millis: Option<Millis>,

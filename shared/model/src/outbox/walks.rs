@@ -214,7 +214,7 @@ proptest! {
                 Status::Queued => entry.begin_sending(ME, now).and_then(|entry| entry.finish_sending(ME, Outcome::Sent { is_reported_on: true }, 0.5, now)),
                 _ => entry.abandon_sending(now),
             };
-            entry = next.expect("an entry that is due can be moved");
+            entry = next.expect("an entry that is due can take its next step");
         }
         prop_assert_eq!(entry.due_at(), None);
     }

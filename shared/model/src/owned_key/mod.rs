@@ -1,7 +1,7 @@
 //! API keys of users and teams, which apps accept instead of a sign-in. The keys of projects are a
 //! separate type ([`ApiKey`](crate::project::ApiKey)).
 //!
-//! A key is part of its owner's item. So deleting the owner also deletes the key, a single
+//! A key is part of its owner's item. Deleting the owner therefore also deletes the key, a single
 //! conditional write changes a key, and a single read checks both a key and its owner. Keys that
 //! have expired or were revoked stay visible for at most [`ENDED_FOR`]. When a key is added, keys
 //! that ended longer ago are dropped. If too many ended keys remain, the ended keys created first
@@ -90,9 +90,9 @@ pub struct Creator {
 }
 
 impl Creator {
-    /// Whether an intruder may have created the key: since then, the creator's account has changed
-    /// hands, or an intruder was reported. `owner_epoch` is the creator's current epoch; `None` if
-    /// the user was deleted, which does not invalidate the key.
+    /// Whether an intruder may have created the key: since the key's creation, the creator's
+    /// account has changed hands, or an intruder was reported. `owner_epoch` is the creator's
+    /// current epoch; `None` if the user was deleted, which does not invalidate the key.
     pub fn may_be_intruder(&self, owner_epoch: Option<u64>) -> bool {
         owner_epoch.is_some_and(|epoch| epoch > self.owner_epoch)
     }

@@ -18,13 +18,15 @@ pub struct OwnedKeyView {
     is_public: bool,
     /// The actions in the app that the key permits, in the app's terms.
     scopes: Vec<String>,
-    /// Milliseconds since the Unix epoch.
+    /// When the key was created, in milliseconds since the Unix epoch.
     created_at_millis: i64,
-    /// Milliseconds since the Unix epoch; absent if the key never expires.
+    /// When the key expires, in milliseconds since the Unix epoch; absent if the key never expires.
     expires_at_millis: Option<i64>,
-    /// Milliseconds since the Unix epoch; absent unless the key was revoked.
+    /// When the key was revoked, in milliseconds since the Unix epoch; absent unless the key was
+    /// revoked.
     manually_revoked_at_millis: Option<i64>,
-    /// Milliseconds since the Unix epoch, to within an hour; absent if the key was never checked.
+    /// When the key was last checked, to within an hour, in milliseconds since the Unix epoch;
+    /// absent if the key was never checked.
     last_used_at_millis: Option<i64>,
     /// The kind of owner.
     #[serde(rename = "type")]

@@ -1,6 +1,6 @@
-//! The names of widespread authenticators, for passkeys without a name. An authenticator identifies
-//! its model by an AAGUID. Without attestation, an AAGUID does not prove anything, so the name is
-//! displayed but never used for a decision.
+//! The names of common authenticators, which are displayed for passkeys without a name of their
+//! own. An AAGUID identifies the model of an authenticator. Without attestation, an AAGUID proves
+//! nothing, so the name is never used for a decision.
 
 use uuid::{Uuid, uuid};
 
@@ -22,7 +22,7 @@ const NAMES: [(Uuid, &str); 15] = [
     (uuid!("fdb141b2-5d84-443e-8a35-4698c205a502"), "KeePassXC"),
 ];
 
-/// The name of a passkey until the user changes it.
+/// The initial name of a passkey, which the user can change.
 pub fn name_of(aaguid: Uuid) -> &'static str {
     NAMES.iter().find(|(known, _)| *known == aaguid).map_or("Passkey", |(_, name)| name)
 }

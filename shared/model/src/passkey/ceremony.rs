@@ -1,5 +1,5 @@
-//! The responses of authenticators, in the form in which browsers send them (WebAuthn Level 3,
-//! §5.1), and their verification.
+//! Reads and verifies the responses of authenticators, as sent by browsers (WebAuthn Level 3,
+//! §5.1).
 
 use crypto::webauthn::Refusal;
 use crypto::webauthn::authenticator_data::{AuthenticatorData, from_attestation_object, verify};
@@ -23,8 +23,8 @@ use crate::user::passkey::{Assertion, Passkey};
 
 /// The maximum number of transports that are stored with a passkey; the standard defines six.
 const MAX_TRANSPORTS: usize = 8;
-/// The maximum length of a transport, in bytes; longer transports are omitted. The transports of
-/// the standard have at most ten bytes.
+/// The maximum length of a transport, in bytes; longer transports are omitted. The longest
+/// transport in the standard has ten bytes.
 const MAX_TRANSPORT: usize = 32;
 
 /// Why a response is refused; the text is for the app's developers and users.
@@ -42,7 +42,7 @@ pub enum CeremonyRefusal {
     Origin(#[from] OriginRefusal),
     /// The response names a user who does not exist, is not the expected user, or does not have
     /// this passkey.
-    #[error("this passkey is not registered for the account: use another one")]
+    #[error("this passkey is not registered for the account: use another passkey")]
     Unknown,
 }
 
@@ -94,11 +94,11 @@ impl<R: DeserializeOwned> Response<R> {
     }
 }
 
-/// The user whom an authentication response claims to be from, without proof. The claim is the
-/// response's `userHandle` or, if `userHandle` is `null` or absent, the known `owner`.
-/// Authenticators that do not store a passkey's user omit the handle (§7.2 step 6). `None` if the
-/// handle is invalid or names someone other than `owner`, or if there is neither a handle nor an
-/// `owner`.
+/// The user whose passkey signed an authentication response, according to the unverified response.
+/// The user is read from `userHandle`; if `userHandle` is `null` or absent, the known `owner` is
+/// returned. Authenticators that do not store a passkey's user omit the handle (§7.2 step 6).
+/// `None` if the handle is invalid or names someone other than `owner`, or if there is neither a
+/// handle nor an `owner`.
 pub fn claimed_user(response: &Value, owner: Option<UserId>) -> Option<UserId> {
     let handle = &response["response"]["userHandle"];
     if handle.is_null() {
@@ -115,8 +115,8 @@ fn relying_party(project: &Project, own: &OwnPages, origin: &str, data: &Authent
     Ok(data.relying_party(&project.relying_parties(origin, own)?)?.to_owned())
 }
 
-/// Verifies the response of a registration and returns the new passkey. `own` are the service's own
-/// pages, where passkeys can be used too.
+/// Verifies the response of a registration and returns the new passkey. Passkeys also work on the
+/// service's own pages, `own`.
 pub fn register(
     project: &Project,
     own: &OwnPages,
@@ -156,8 +156,9 @@ pub fn register(
 ///
 /// The flag for passkeys that can be synchronized (BE) should never change, and §7.2 step 21
 /// refuses a response with a changed flag. However, updates of password managers have changed the
-/// flag, and a refusal would permanently lock out the user of such a passkey. The signature covers
-/// the flag, so only the holder of the key can change the flag. The new value is recorded.
+/// flag, and a refusal would permanently lock out users of the affected passkeys. A changed flag is
+/// therefore accepted and recorded. The signature covers the flag, so only the holder of the key
+/// can change it.
 pub fn authenticate(
     project: &Project,
     own: &OwnPages,

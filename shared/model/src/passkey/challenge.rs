@@ -15,12 +15,12 @@ use crate::user::User;
 /// How long a challenge is valid: 60 seconds for the browser's prompt, plus five seconds for the
 /// requests.
 const LIFE: SignedDuration = SignedDuration::from_secs(65);
-/// How long an autofill challenge is valid. An autofill challenge waits in a form until the user
-/// picks a passkey.
+/// How long an autofill challenge is valid. The challenge is created with the form, but used only
+/// when the user picks a passkey.
 const AUTOFILL_LIFE: SignedDuration = SignedDuration::from_mins(10);
 
-/// A challenge, as stored in the table. A challenge is looked up by a code that nobody types, so
-/// attempts are not counted.
+/// A challenge, as stored in the table. Nobody types the code of a challenge, so failed attempts
+/// are not counted.
 #[wire::sparse]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Challenge {
@@ -68,8 +68,8 @@ impl Challenge {
         Self { attempt: attempt.map(Code::digest), ..self }
     }
 
-    /// Whether the challenge is for the second factor of the sign-in with this attempt code. If
-    /// `None`, whether the challenge is not for a second factor.
+    /// Whether the challenge is for the second factor of the sign-in with this attempt code. With
+    /// `None`, whether the challenge is for something other than a second factor.
     pub fn is_for_attempt(&self, attempt: Option<&Code>) -> bool {
         self.attempt == attempt.map(Code::digest)
     }

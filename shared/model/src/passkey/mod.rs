@@ -1,8 +1,8 @@
 //! Passkeys: WebAuthn credentials for signing in. In this module, § refers to sections of Web
 //! Authentication Level 3 (W3C).
 //!
-//! Passkeys are part of the user, so that all rules about how a user signs in are checked against a
-//! single state ([`crate::user::passkey`], [`crate::user::passkeys`]). A passkey works only for the
+//! Passkeys are stored as part of the user, so that all sign-in rules are checked against a single
+//! state ([`crate::user::passkey`], [`crate::user::passkeys`]). A passkey works only for the
 //! relying party for which it was created. [`relying_party`] determines which relying parties and
 //! origins a project accepts.
 

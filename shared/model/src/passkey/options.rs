@@ -15,7 +15,7 @@ pub const RP_ID_PLACEHOLDER: &str = "THIS_VALUE_WILL_BE_REPLACED.example.com";
 /// How long the browser prompts the user, in milliseconds.
 const TIMEOUT: u32 = 60_000;
 
-/// The name shown for an account without a name and an address.
+/// The name shown for an account without a name or an address.
 const NAMELESS: &str = "Account";
 
 /// The options of a registration. `rp_id` must be configured in the project; without it, the

@@ -1,10 +1,10 @@
 //! Where a project's passkeys work: on the project's trusted origins, with the page's host or a
 //! configured id as the relying party.
 //!
-//! A browser lets a page use the passkeys of the page's host, of its parent domains, and of any
-//! domain that lists the page's origin (related origins, WebAuthn Level 3, §5.11). All claims of a
-//! client are checked: the origin must be permitted for redirect URLs, and a relying party id other
-//! than the origin's host must be configured.
+//! A browser lets a page use the passkeys of the page's host and of the host's parent domains. A
+//! domain can also list other origins whose pages may use its passkeys (related origins, WebAuthn
+//! Level 3, §5.11). Values from the client are checked: the origin must be permitted for redirect
+//! URLs, and a relying party id other than the origin's host must be configured.
 
 use url::{Host, Url};
 
@@ -24,7 +24,7 @@ impl Project {
     /// configured in the project. Fails if the origin is not trusted or its host is an IP address.
     pub fn relying_parties<'a>(&'a self, origin: &'a str, own: &OwnPages) -> Result<Vec<&'a str>, OriginRefusal> {
         let url = RedirectUrl::parse(origin).map_err(|_| OriginRefusal)?;
-        // A string that merely begins with an origin is not an origin.
+        // Text after the origin, such as a path, is not permitted.
         let is_origin = url.url().origin().ascii_serialization() == origin;
         let host = origin.split_once("://").map(|(_, authority)| authority.split(':').next().unwrap_or_default());
         match (url.url().host(), host) {

@@ -60,8 +60,8 @@ fn assertion(vector: &Value, user: &User) -> Value {
     } })
 }
 
-/// The standard's vectors whose registration is accepted, each with a user who has the vector's
-/// passkey.
+/// The standard's test vectors with an accepted registration, each with a user who has registered
+/// that passkey.
 fn supported() -> Vec<(User, Value)> {
     let vectors: Value = serde_json::from_str(VECTORS).expect("JSON");
     let user = |vector: &Value| {
@@ -162,7 +162,7 @@ fn a_stored_passkey_is_read_back_and_users_of_earlier_versions_have_none() {
     assert_eq!(serde_json::from_value::<User>(stored.clone()).expect("a user"), user);
     let mut before = stored;
     before.as_object_mut().expect("an object").remove("passkeys");
-    assert!(serde_json::from_value::<User>(before).expect("a user of an earlier version").passkeys.is_empty());
+    assert!(serde_json::from_value::<User>(before).expect("a user stored by an earlier version").passkeys.is_empty());
 }
 
 #[test]

@@ -31,7 +31,7 @@ fn fingerprint(lower_case: &str) -> [u8; SIZE] {
     fingerprint
 }
 
-/// Whether a password, which is normalized and in lower case, is one of the most common.
+/// Whether a normalized, lower-case password is one of the most common.
 pub(crate) fn is_common(lower_case: &str) -> bool {
     FINGERPRINTS.as_chunks().0.binary_search(&fingerprint(lower_case)).is_ok()
 }

@@ -65,8 +65,8 @@ pub fn check<'a>(password: &Password, rules: Rules<'_>, addresses: impl IntoIter
     }
 }
 
-/// Checks a password imported by a server: 1 to 128 characters, even if easy to guess. So users of
-/// another service can keep their passwords.
+/// Checks a password imported by a server: 1 to 128 characters, even if easy to guess. Users of
+/// another service can therefore keep their passwords.
 pub fn check_imported(password: &Password) -> Result<(), PasswordRefusal> {
     match password.secret().expose_secret().chars().count() {
         0 => Err(PasswordRefusal::TooShort(1)),
@@ -94,7 +94,8 @@ fn squeezed(text: &str) -> String {
     text.chars().filter(|character| !character.is_whitespace()).collect()
 }
 
-/// Common sequences of keys and characters, which also count backwards and wrapped around.
+/// Common sequences of keys and characters. Reversed and wrapped-around sequences are recognized
+/// too.
 const ROWS: [&str; 9] = [
     "1234567890",
     "abcdefghijklmnopqrstuvwxyz",
@@ -115,7 +116,7 @@ fn is_sequence(text: &str) -> bool {
 }
 
 /// Whether each character of the text follows the previous character in the row, which wraps
-/// around. Rows consist of ASCII, so byte positions are character positions.
+/// around. Rows are ASCII, so byte positions are also character positions.
 fn runs_along(row: &str, text: &str) -> bool {
     let Some(start) = text.chars().next().and_then(|first| row.find(first)) else { return false };
     text.chars().zip(row.chars().cycle().skip(start)).all(|(found, next)| found == next)

@@ -112,7 +112,7 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// The name of the scope on the wire.
+    /// The name of the scope in JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Team => "team",

@@ -20,7 +20,7 @@ pub struct Rbac {
     last_key: u32,
     #[serde(default)]
     defaults: Defaults,
-    /// Whether the default permissions let team members invite people to their team. If not,
+    /// Whether the default permissions let team members invite people to their team. If `false`,
     /// members need another permission that contains `$invite_members`.
     #[serde(default = "yes")]
     pub members_invite: bool,
@@ -31,7 +31,7 @@ fn yes() -> bool {
     true
 }
 
-/// Why a change of definitions, or a grant, is refused.
+/// Why a change to the definitions or a grant is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// The project does not define a permission with this id.
@@ -42,7 +42,7 @@ pub enum Refusal {
     OtherScope {
         /// The permission.
         id: PermissionId,
-        /// The scope that the operation is about.
+        /// The scope that the operation requires.
         expected: Scope,
         /// The scope of the permission.
         actual: Scope,
@@ -63,7 +63,7 @@ pub enum Refusal {
 
 impl Default for Rbac {
     /// The defaults: `team_admin` may do everything with a team and is granted to the team's
-    /// creator. `team_member` sees the members and may invite people, and is granted to everyone
+    /// creator. `team_member` may see the members and invite people, and is granted to everyone
     /// else who joins.
     fn default() -> Self {
         let set = |description: &str, contains: &[System]| Definition {
@@ -76,7 +76,7 @@ impl Default for Rbac {
         let mut definitions = BTreeMap::new();
         definitions.insert(admin.clone(), Definition { key: 1, ..set("May do everything with a team", System::ALL) });
         let shared = [System::ReadMembers, System::InviteMembers];
-        definitions.insert(member.clone(), Definition { key: 2, ..set("Sees the members of a team and invites", &shared) });
+        definitions.insert(member.clone(), Definition { key: 2, ..set("May see team members and invite people", &shared) });
         let defaults = Defaults { team_creator: BTreeSet::from([admin]), team_member: BTreeSet::from([member]), sign_up: BTreeSet::new() };
         Self { definitions, idle: BTreeMap::new(), last_key: 2, defaults, members_invite: true }
     }
@@ -140,10 +140,10 @@ impl Rbac {
         self.last_key
     }
 
-    /// The permissions after a configuration that defines exactly `described`. A permission missing
-    /// from `described` is set aside with its grants, and is no longer granted by default. A
-    /// permission that was set aside and is defined again is restored with its grants. Fails with
-    /// the id of the refused permission, and the reason.
+    /// The permissions after applying a configuration that defines exactly `described`. A
+    /// permission missing from `described` is set aside with its grants, and is no longer granted
+    /// by default. A permission that was set aside and is defined again is restored with its
+    /// grants. Fails with the id of the refused permission, and the reason.
     pub fn configured(mut self, described: BTreeMap<PermissionId, PermissionSettings>) -> Result<Self, (PermissionId, Refusal)> {
         for (id, new) in &described {
             let refuse = |refused| Err((id.clone(), refused));

@@ -114,7 +114,7 @@ fn members_invite_by_default_unless_the_project_forbids_it() {
     assert!(!rbac.allows(&by_default, System::InviteMembers) && rbac.allows(&by_default, System::ReadMembers));
     assert_eq!(rbac.granted(&by_default, Scope::Team, true), ids(&["team_member", "$read_members"]));
     assert!(beyond.iter().all(|grants| rbac.allows(grants, System::InviteMembers)));
-    // Even `$invite_members` as a default permission does not let members invite people.
+    // Making `$invite_members` a default permission does not let members invite people either.
     rbac.set_defaults(Occasion::TeamMember, ids(&["team_member", "$invite_members"])).expect("set");
     assert!(!rbac.allows(&beyond[2], System::InviteMembers) && rbac.allows(&beyond[1], System::InviteMembers));
 }

@@ -60,7 +60,7 @@ impl KeyKind {
         }
     }
 
-    /// The kind of a key, by the prefix of its text; `None` for any other prefix.
+    /// The kind of a key, determined by its prefix; `None` for an unknown prefix.
     pub fn by_prefix(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| text.starts_with(kind.prefix()))
     }

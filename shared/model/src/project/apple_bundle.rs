@@ -1,4 +1,4 @@
-//! The bundle ids of a project's apps with native Sign in with Apple.
+//! The bundle ids of a project's apps that use native Sign in with Apple.
 
 use std::collections::BTreeMap;
 

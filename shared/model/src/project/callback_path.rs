@@ -5,11 +5,11 @@ use url::Url;
 
 /// Whether this URL is the callback URL for OAuth providers in a deployment of this service. The
 /// operation at the callback URL sends the code in the query to the provider named in the path,
-/// which may be a provider of any project. As an app's callback URL, the URL would reveal the app's
-/// codes to that provider.
+/// which may be a provider of any project. If an app used this URL as its own callback URL, that
+/// provider would receive the app's codes.
 ///
-/// The host is ignored, because a deployment has several hosts, possibly with a path prefix. URLs
-/// that a proxy might normalize to the callback URL also count.
+/// The host and a path prefix are ignored, because a deployment can be reached at several hosts,
+/// with or without a prefix. URLs that a proxy might normalize to the callback URL also match.
 pub(crate) fn is_of_providers(url: &Url) -> bool {
     let path = percent_decode_str(url.path()).decode_utf8_lossy().to_lowercase();
     let mut segments: Vec<&str> = Vec::new();

@@ -1,6 +1,7 @@
 //! Changes to a project's configuration in requests of administrators.
 
 use deserr::Deserr;
+use url::Url;
 use utoipa::ToSchema;
 use wire::change::Change;
 
@@ -35,13 +36,22 @@ pub struct ConfigPatch {
     pub magic_link_enabled: Option<bool>,
     /// Whether users may register passkeys and sign in with them.
     pub passkey_enabled: Option<bool>,
-    /// Domains whose passkeys work on the project's trusted domains, in addition to the host of
-    /// each page: at most 10, excluding public suffixes. Replaces the whole list.
+    /// Domains whose passkeys work on the project's trusted domains, in addition to each page's own
+    /// host: at most 10, without public suffixes. Replaces the whole list.
     pub passkey_rp_ids: Option<Vec<String>>,
     /// Whether authenticators must verify the user, for example with a PIN or a fingerprint.
     pub passkey_user_verification: Option<UserVerification>,
     /// Whether a passkey counts as both factors if its authenticator verified the user.
     pub passkey_replaces_second_factor: Option<bool>,
+    /// Whether the URL of a client's metadata document can be its OAuth `client_id`. Default:
+    /// `false`.
+    pub oauth_client_documents_enabled: Option<bool>,
+    /// The hosts of the accepted metadata documents, at most 100; replaces the entire list. If it
+    /// is empty, every host is accepted.
+    pub oauth_client_document_hosts: Option<Vec<String>>,
+    /// Whether OAuth clients may register themselves (RFC 7591), as old MCP clients do. Default:
+    /// `false`.
+    pub oauth_client_registration_enabled: Option<bool>,
     /// Whether users may create teams with client access.
     pub client_team_creation_enabled: Option<bool>,
     /// How many teams a user may create with client access, 0 to 200. Default: 50.
@@ -54,9 +64,9 @@ pub struct ConfigPatch {
     pub member_invitations_enabled: Option<bool>,
     /// Whether users may delete their own account with client access.
     pub client_user_deletion_enabled: Option<bool>,
-    /// Whether users may have API keys. While off, existing keys are kept but not accepted.
+    /// Whether users may have API keys. While `false`, existing keys are kept but not accepted.
     pub allow_user_api_keys: Option<bool>,
-    /// Whether teams may have API keys. While off, existing keys are kept but not accepted.
+    /// Whether teams may have API keys. While `false`, existing keys are kept but not accepted.
     pub allow_team_api_keys: Option<bool>,
     /// Whether redirect URLs may point to localhost.
     pub allow_localhost: Option<bool>,
@@ -68,7 +78,7 @@ pub struct ConfigPatch {
     pub require_publishable_client_key: Option<bool>,
     /// Whether users are emailed about sign-ins from new places.
     pub new_sign_in_mails: Option<bool>,
-    /// The topics, such as `password`, of which changes are not reported to users; replaces the
+    /// The topics, such as `password`, for which users do not receive account notices; replaces the
     /// entire list.
     pub disabled_notices: Option<Vec<Topic>>,
     /// The minimum length of passwords in characters, 8 to 128.
@@ -78,10 +88,10 @@ pub struct ConfigPatch {
     pub session_max_age_seconds: Option<u32>,
     /// The maximum time since the last use of a session in seconds, 300 to 31,708,800.
     pub session_max_idle_seconds: Option<u32>,
-    /// How long after signing in or reauthenticating in a session users may change how they sign
-    /// in, in seconds: 60 to 31,708,800, or 0 for no limit.
+    /// How many seconds after signing in or reauthenticating users may change their sign-in methods
+    /// in that session: 60 to 31,708,800, or 0 for no limit.
     pub reauthentication_max_age_seconds: Option<u32>,
-    /// Which users need a second factor, and how long a remembered device stands in for the second
+    /// Which users need a second factor, and how long a remembered device replaces the second
     /// factor.
     #[schema(value_type = SecondFactorInput, required = false)]
     pub second_factor: Option<SecondFactorInput>,
@@ -90,14 +100,14 @@ pub struct ConfigPatch {
     /// When sign-ups, sign-in codes and OAuth flows require a solved bot challenge.
     #[schema(value_type = BotChallengeInput, required = false)]
     pub bot_challenge: Option<BotChallengeInput>,
-    /// The usual number of requests per hour, 1 to 1,000,000. A project above this number is
-    /// suspicious. OAuth flows are counted separately from sign-ups and emails.
+    /// The usual number of requests per hour, 1 to 1,000,000. A project with more requests is
+    /// considered suspicious. OAuth flows are counted separately from sign-ups and emails.
     pub bot_challenge_usual_requests_per_hour: Option<u32>,
     /// What happens when a provider reports the address of an existing account.
     pub oauth_account_merge_strategy: Option<MergeStrategy>,
     /// The sign-up rules, at most 50; replaces the entire list.
     pub sign_up_rules: Option<Vec<SignUpRule>>,
-    /// What happens if none of the rules allows or rejects the sign-up.
+    /// What happens when no rule allows or rejects the sign-up.
     pub sign_up_rules_default_action: Option<DefaultAction>,
     /// The trusted domains, at most 100; replaces the entire list.
     pub domains: Option<Vec<DomainInput>>,
@@ -106,7 +116,7 @@ pub struct ConfigPatch {
     pub oauth_providers: Option<Vec<ProviderInput>>,
     /// The sender and the mail server.
     pub email_config: Option<EmailInput>,
-    /// The id of the theme for emails that do not name a theme; `null` for the built-in theme.
+    /// The id of the theme for emails that do not specify a theme; `null` for the built-in theme.
     #[schema(value_type = Option<Uuid>)]
     pub email_theme: Change<ThemeId>,
     /// The permissions granted to the creator of a team; replaces the entire list.
@@ -138,11 +148,11 @@ pub struct PermissionInput {
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct DomainInput {
-    /// `http://` or `https://`, a host, which may contain the wildcards `*` and `**`, and
-    /// optionally a port, which may be `*`. Alternatively, a redirect to a native app, as in
-    /// `com.example.app:/callback`.
+    /// An http or https origin, or the redirect URL of a native app, such as
+    /// `com.example.app:/callback`. The host of an origin may contain the wildcards `*` and `**`,
+    /// and the port may be `*`.
     pub domain: String,
-    /// The path of the pages that emails link to. It begins with `/`. Default: `/handler`.
+    /// The path of the pages that emails link to, which begins with `/`. Default: `/handler`.
     pub handler_path: Option<String>,
 }
 
@@ -157,6 +167,8 @@ impl ConfigPatch {
         set(self.passkey_enabled, &mut config.passkeys.enabled);
         set(self.passkey_user_verification, &mut config.passkeys.user_verification);
         set(self.passkey_replaces_second_factor, &mut config.passkeys.replaces_second_factor);
+        set(self.oauth_client_documents_enabled, &mut config.oauth_clients.documents_enabled);
+        set(self.oauth_client_registration_enabled, &mut config.oauth_clients.registration_enabled);
         set(self.client_team_creation_enabled, &mut config.client_team_creation_enabled);
         set(self.member_invitations_enabled, &mut config.rbac.members_invite);
         set(self.client_user_deletion_enabled, &mut config.client_user_deletion_enabled);
@@ -176,6 +188,9 @@ impl ConfigPatch {
         set(self.disabled_notices.map(|topics| topics.into_iter().collect()), &mut config.disabled_notices);
         if let Some(ids) = &self.passkey_rp_ids {
             config.passkeys.rp_ids = check_rp_ids(ids)?;
+        }
+        if let Some(hosts) = &self.oauth_client_document_hosts {
+            config.oauth_clients.document_hosts = check_document_hosts(hosts)?;
         }
         set_min_length(self.password_min_length.map(usize::from), &mut config.password_min_length)?;
         set_seconds("config.session_max_age_seconds", self.session_max_age_seconds, &mut config.sessions.max_age_seconds)?;
@@ -229,7 +244,7 @@ impl ConfigPatch {
             config
                 .rbac
                 .set_defaults(occasion, ids)
-                .map_err(|_| invalid(path, "must be permissions with the scope team (members and creators) or project (users)"))?;
+                .map_err(|_| invalid(path, "must be permissions with the scope team (for members and creators) or project (for users)"))?;
         }
         Ok(())
     }
@@ -262,6 +277,18 @@ fn check_rp_ids(ids: &[String]) -> Result<Vec<String>, SettingRefusal> {
     ids.iter().enumerate().map(check).collect()
 }
 
+fn check_document_hosts(hosts: &[String]) -> Result<Vec<String>, SettingRefusal> {
+    if hosts.len() > MAX_DOMAINS {
+        return Err(invalid("config.oauth_client_document_hosts", format!("must have at most {MAX_DOMAINS} hosts")));
+    }
+    let check = |(index, host): (usize, &String)| {
+        let is_host = Url::parse(&format!("https://{host}/")).is_ok_and(|url| url.as_str() == format!("https://{host}/"));
+        let wrong = || invalid(format!("config.oauth_client_document_hosts[{index}]"), "must be a host in lower case, such as example.com");
+        if is_host && !host.contains([':', '@', '/']) { Ok(host.clone()) } else { Err(wrong()) }
+    };
+    hosts.iter().enumerate().map(check).collect()
+}
+
 fn set_retention(new: Option<u16>, field: &mut u16) -> Result<(), SettingRefusal> {
     if new.is_some_and(|days| !RETENTION_RANGE.contains(&days)) {
         return Err(invalid("config.audit_log_retention_days", "must be from 1 to 400 days"));
@@ -287,7 +314,7 @@ fn check_domains(domains: Vec<DomainInput>) -> Result<Vec<TrustedDomain>, Settin
             invalid(
                 format!("config.domains[{index}].domain"),
                 format!(
-                    "must be http:// or https:// with a host (which may contain the wildcards * and **, at most {MAX_WILDCARDS} of them) and an optional port, or a native app's URL whose scheme has a dot, as in com.example.app:/callback"
+                    "must be an http or https origin, such as https://*.example.com (at most {MAX_WILDCARDS} wildcards, * or **), or a native app's URL whose scheme has a dot, such as com.example.app:/callback"
                 ),
             )
         })?;

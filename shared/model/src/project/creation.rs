@@ -32,12 +32,12 @@ pub struct NewProject {
     pub logo_dark_mode_url: Change<String>,
     /// The http or https URL of a wide logo for dark backgrounds.
     pub logo_full_dark_mode_url: Change<String>,
-    /// Stored for published SDKs, but has no effect.
+    /// Stored for compatibility with published SDKs, but has no effect.
     pub is_production_mode: Option<bool>,
     /// The progress of the set-up in a dashboard; the service ignores it. Default: `completed`.
     pub onboarding_status: Option<OnboardingStatus>,
-    /// Accepted for published SDKs and ignored. In responses, the field indicates whether the
-    /// public URL of the API uses plain HTTP.
+    /// Accepted for compatibility with published SDKs, but ignored. In responses, the field
+    /// indicates whether the public URL of the API uses plain HTTP.
     pub is_development_environment: Option<bool>,
     /// The settings that differ from the defaults.
     pub config: Option<ConfigPatch>,

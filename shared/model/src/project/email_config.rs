@@ -18,7 +18,7 @@ pub struct EmailConfig {
     pub sender_email: Option<String>,
     /// The project's own mail server.
     pub server: Option<MailServer>,
-    /// The theme of emails that do not name a theme.
+    /// The theme of emails that do not specify a theme.
     pub theme_id: Option<Uuid>,
 }
 
@@ -46,8 +46,8 @@ pub struct SendingConfig {
 }
 
 impl EmailConfig {
-    /// The theme of emails that do not name a theme: the project's theme or, if there is none, the
-    /// built-in one.
+    /// The theme of emails that do not specify a theme: the project's theme or, if there is none,
+    /// the built-in one.
     pub fn theme(&self) -> Uuid {
         self.theme_id.unwrap_or(DEFAULT_THEME)
     }

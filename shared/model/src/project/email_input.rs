@@ -13,13 +13,13 @@ use crate::text::line;
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct EmailInput {
-    /// `shared` for the deployment's server and sender address, or `standard` for `sender_name` and
-    /// `sender_email`, sent through the deployment's server if `host` is missing.
+    /// `shared` uses the deployment's mail server and sender address. `standard` uses `sender_name`
+    /// and `sender_email`, and the deployment's mail server if `host` is absent.
     #[deserr(rename = "type")]
     pub r#type: String,
     /// The project's own mail server: a domain or an IP address.
     pub host: Option<String>,
-    /// 465 and 2465 use TLS from the start, all other ports STARTTLS.
+    /// Ports 465 and 2465 use TLS from the start; all other ports use STARTTLS.
     pub port: Option<u16>,
     /// The user name; absent for a server without authentication.
     pub username: Option<String>,
@@ -33,9 +33,9 @@ pub struct EmailInput {
 }
 
 impl EmailInput {
-    /// The settings described by the input, with the theme of the existing settings `old`. Without
-    /// a new password, the password in `old` is kept for the same host, port and username. Fails
-    /// with the first problem found.
+    /// The settings from the request, with the theme of the existing settings `old`. If there is no
+    /// new password, the password in `old` is kept, provided the host, port and username do not
+    /// change. Fails with the first problem found.
     pub fn check(self, old: &EmailConfig, project: &str, deployment: &Deployment<'_>) -> Result<EmailConfig, SettingRefusal> {
         let theme_id = old.theme_id;
         match self.r#type.as_str() {

@@ -2,15 +2,15 @@
 
 use url::Host;
 
-/// The maximum length of a host name, in bytes (RFC 1035 §2.3.4: 255 octets with the first length
-/// byte and the root).
+/// The maximum length of a host name, in bytes (RFC 1035 §2.3.4: 255 octets, including the first
+/// length byte and the root).
 pub(crate) const MAX_HOST: usize = 253;
-/// The maximum number of wildcards in a pattern. Each wildcard adds a pass over the host to every
-/// request with a URL. Hosts have few labels, so more wildcards are not needed.
+/// The maximum number of wildcards in a pattern. In every request with a URL, each wildcard costs
+/// another pass over the host. Hosts have few labels, so more wildcards are not needed.
 pub(crate) const MAX_WILDCARDS: usize = 8;
 
-/// The ASCII form, in lower case, of a host or a pattern (RFC 5890 §2.3.2.1): browsers send hosts
-/// in this form, however people write them. A string without an ASCII form is returned unchanged.
+/// The lower-case ASCII form of a host or a pattern (RFC 5890 §2.3.2.1), which is the form that
+/// browsers send. A string without an ASCII form is returned unchanged.
 pub(crate) fn ascii_form(host: &str) -> String {
     if host.is_ascii() {
         return host.to_ascii_lowercase();
@@ -18,8 +18,8 @@ pub(crate) fn ascii_form(host: &str) -> String {
     idna::domain_to_ascii(host).unwrap_or_else(|_| host.to_owned())
 }
 
-/// The host of a pattern in the form in which it appears in URLs. An IP address or a
-/// percent-encoded name can be written in several ways, only one of which would match.
+/// The host of a pattern, in the form used in URLs. An IP address or a percent-encoded name can be
+/// written in several ways, only one of which would match.
 pub(crate) fn canonical(pattern: &str) -> String {
     if pattern.contains('*') {
         return ascii_form(pattern);
@@ -33,7 +33,6 @@ pub(crate) fn has_mixed_label(pattern: &str) -> bool {
     pattern.split('.').any(|label| label.contains('*') && !label.is_ascii())
 }
 
-/// The number of wildcards in a pattern.
 fn wildcards(pattern: &str) -> usize {
     pattern.matches('*').count() - pattern.matches("**").count()
 }
@@ -43,14 +42,15 @@ pub(crate) fn has_too_many_wildcards(pattern: &str) -> bool {
     wildcards(pattern) > MAX_WILDCARDS
 }
 
-/// Matches a host against a pattern: `**` stands for one or more characters, `*` for one or more
-/// characters except dots. A pattern from an earlier version with too many wildcards does not match
-/// any host.
+/// Matches a host against a pattern: `**` matches one or more characters, and `*` matches one or
+/// more characters except dots. A pattern from an earlier version with too many wildcards does not
+/// match any host.
 ///
-/// The time is proportional to the product of both lengths, and hosts are short. So a project's
-/// patterns cannot slow down the requests of other projects in the same process.
+/// The time is proportional to the length of the pattern times the length of the host, and hosts
+/// are short. A project's patterns therefore cannot slow down the requests of other projects in the
+/// same process.
 pub(crate) fn host_matches(pattern: &str, host: &str) -> bool {
-    // Every part of a pattern stands for at least one character.
+    // Each character and each wildcard of a pattern matches at least one character.
     let min = pattern.len() - pattern.matches("**").count();
     if host.len() > MAX_HOST || min > host.len() || has_too_many_wildcards(pattern) {
         return false;
@@ -65,7 +65,7 @@ pub(crate) fn host_matches(pattern: &str, host: &str) -> bool {
         let after = next.iter_mut().skip(1).zip(&matched).zip(host);
         if byte == b'*' {
             let crosses_dots = bytes.next_if_eq(&b'*').is_some();
-            // A wildcard stands for at least one character: `*.example.com` does not match
+            // A wildcard matches at least one character: `*.example.com` does not match
             // `.example.com`.
             let mut is_inside = false;
             for ((next, matched), found) in after {

@@ -1,5 +1,5 @@
-//! Sets of API keys: the keys of a set are created together, are revoked together and expire
-//! together. Only the gateway may later replace a single key.
+//! Sets of API keys: the keys of a set are created, revoked and expire together. Only the gateway
+//! can later replace a single key of a set.
 //!
 //! A key is shown only when it is created. The set stores the last four characters of each key, so
 //! that people can tell the keys apart.
@@ -18,10 +18,10 @@ use crate::project::key_permission::KeyPermission;
 use crate::project::{ApiKey, KeyKind};
 use crate::quota::Quota;
 
-/// The longest description, in characters.
+/// The maximum length of a description, in characters.
 pub const MAX_DESCRIPTION: usize = 256;
-/// The maximum number of a project's sets, including those that have ended. A single response lists
-/// all sets.
+/// The maximum number of a project's sets, including expired and revoked sets. The number is
+/// limited because a single response lists all sets.
 pub const MAX_SETS: usize = Quota::KeySets.max();
 /// The time that API responses use for "never": the end of the year 9999.
 const NEVER_MILLIS: i64 = 253_402_300_799_000;
@@ -52,7 +52,7 @@ pub struct KeySet {
 pub struct KeyMark {
     /// The kind of the key, which determines its access level.
     pub kind: KeyKind,
-    /// The digest by which requests look up the key.
+    /// The digest under which the key is stored.
     pub digest: Digest,
     /// The last four characters.
     pub last_four: String,
@@ -97,7 +97,7 @@ impl KeyMark {
 }
 
 impl KeySet {
-    /// The item of a key in the set, stored under the digest by which requests look up the key.
+    /// The table item of a key in the set, stored under the key's digest.
     pub fn api_key(&self, kind: KeyKind) -> ApiKey {
         let permissions = self.permissions.clone();
         ApiKey { kind, set_id: self.id.uuid(), expires_at: self.expires_at, revoked_at: self.revoked_at, permissions }
@@ -115,8 +115,8 @@ impl KeySet {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeySetCountRefusal;
 
-/// The set to delete before another set is added: if the maximum is reached, the set that ended
-/// first.
+/// The set to delete before another set is added: the set that expired or was revoked first, if the
+/// project already has [`MAX_SETS`] sets.
 pub fn superfluous(sets: &[KeySet], now: Timestamp) -> Result<Option<&KeySet>, KeySetCountRefusal> {
     if sets.len() < MAX_SETS {
         return Ok(None);
@@ -126,8 +126,8 @@ pub fn superfluous(sets: &[KeySet], now: Timestamp) -> Result<Option<&KeySet>, K
 }
 
 /// When the keys of a new set expire; `None` for never. Requests give the time in milliseconds
-/// since the Unix epoch. The end of the year 9999, which is "never" in responses, and all later
-/// times also mean never.
+/// since the Unix epoch. As in responses, the end of the year 9999 means "never", and so do all
+/// later times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Expiry(pub Option<Timestamp>);
 
@@ -159,7 +159,7 @@ pub struct KeySetBase {
     permissions: Option<BTreeSet<KeyPermission>>,
 }
 
-/// A set in a response, with the last characters of its keys in place of the keys.
+/// A set in a response, with the last characters of its keys instead of the keys.
 #[wire::sparse]
 #[derive(Debug, Serialize, ToSchema)]
 pub struct KeySetRead {

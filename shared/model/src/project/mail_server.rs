@@ -3,8 +3,8 @@
 //! The server's password can be set but is never returned. Responses contain [`HIDDEN_SECRET`] in
 //! place of the password, because published SDKs expect a value. A request with [`HIDDEN_SECRET`],
 //! or without a password, keeps the existing password, but only for the same host, port and user
-//! name. For another server or user name, the password must be sent again, so that nobody can have
-//! it sent to a server under their control.
+//! name. For another server or user name, the password must be sent again, so that nobody can
+//! direct the existing password to their own server.
 
 use crypto::seal::SealedText;
 use secrecy::SecretString;
@@ -21,7 +21,7 @@ const MAX_PASSWORD: usize = 1024;
 pub struct MailServer {
     /// A domain in its ASCII form, or an IP address; an IPv6 address is in brackets.
     pub host: String,
-    /// The port: 465 and 2465 use TLS from the start, all other ports STARTTLS.
+    /// The port: 465 and 2465 use TLS from the start; all other ports use STARTTLS.
     pub port: u16,
     /// The credentials; absent if the server does not require authentication.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -13,6 +13,7 @@ pub mod key_permission;
 pub mod key_set;
 pub mod mail_server;
 mod native_redirect;
+pub mod oauth_clients;
 pub mod onboarding;
 pub mod own_pages;
 pub mod passkeys;
@@ -41,6 +42,7 @@ use crate::bot_challenge::BotChallenge;
 use crate::email::notice::Topic;
 use crate::password::{self, length};
 use crate::permission::Rbac;
+use crate::project::oauth_clients::ClientSettings;
 use crate::project::onboarding::OnboardingStatus;
 use crate::project::own_pages::OwnPages;
 use crate::project::passkeys::PasskeySettings;
@@ -77,7 +79,7 @@ pub struct Project {
     pub logo_full_dark_mode_url: Option<String>,
     /// When the project was created.
     pub created_at: Timestamp,
-    /// Stored for published SDKs, but has no effect.
+    /// Stored for compatibility with published SDKs, but has no effect.
     #[serde(default)]
     pub is_production_mode: bool,
     /// The progress of the set-up in a dashboard; the service ignores it.
@@ -87,8 +89,8 @@ pub struct Project {
     /// project, as for the internal project.
     pub owner_team_id: Option<String>,
     /// The highest cost of the bcrypt hashes imported for the project's users; absent if no hashes
-    /// were imported. At sign-in, the check of a wrong password includes the work of a hash of this
-    /// cost, so that the timing does not reveal anything about the account.
+    /// were imported. At sign-in, rejecting a wrong password always includes the work of a hash of
+    /// this cost, so that the timing does not reveal anything about the account.
     pub dearest_bcrypt_cost: Option<u32>,
     /// The algorithm that signs access tokens of users without restrictions. For RS256, the project
     /// has RSA keys ([`signing_key`]).
@@ -112,6 +114,9 @@ pub struct ProjectConfig {
     pub credential_enabled: bool,
     /// Whether users may sign in with an emailed code or link.
     pub magic_link_enabled: bool,
+    /// OAuth clients that describe themselves.
+    #[serde(skip_serializing_if = "ClientSettings::is_default")]
+    pub oauth_clients: ClientSettings,
     /// The settings for passkeys.
     #[serde(skip_serializing_if = "PasskeySettings::is_default")]
     pub passkeys: PasskeySettings,
@@ -133,7 +138,7 @@ pub struct ProjectConfig {
     pub require_publishable_client_key: bool,
     /// Whether users are emailed about sign-ins from new places.
     pub new_sign_in_mails: bool,
-    /// The topics of which changes are not reported to users ([`notice`](crate::notice)).
+    /// The topics for which users do not receive account notices ([`notice`](crate::notice)).
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub disabled_notices: BTreeSet<Topic>,
     /// The minimum length of passwords in characters, from 8 to 128.
@@ -145,8 +150,8 @@ pub struct ProjectConfig {
     pub domain_names: BTreeMap<String, String>,
     /// The providers that users can sign in with.
     pub oauth_providers: Vec<OAuthProvider>,
-    /// Providers that users cannot sign in with: `allowSignIn` is false, or no level sets their
-    /// `type`. Such a provider keeps its secret while a level sets the client id.
+    /// Providers that users cannot sign in with, because `allowSignIn` is false or no level sets
+    /// their `type`. An idle provider keeps its secret while a level sets the client id.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub idle_oauth_providers: Vec<OAuthProvider>,
     /// The first registrations of providers that have been removed, or whose issuer or client has
@@ -159,14 +164,14 @@ pub struct ProjectConfig {
     /// priority.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sign_up_rules: Vec<SignUpRule>,
-    /// The action if none of the sign-up rules decides.
+    /// The action if no sign-up rule allows or rejects the sign-up.
     pub sign_up_rules_default_action: DefaultAction,
     /// The lifetime of sessions.
     pub sessions: SessionSettings,
-    /// How long after signing in or reauthenticating in a session users may change how they sign
-    /// in, in seconds; 0 for no limit.
+    /// How many seconds after signing in or reauthenticating users may change their sign-in methods
+    /// in that session; 0 for no limit.
     pub reauthentication_max_age_seconds: u32,
-    /// Which users need a second factor, and how long a remembered device stands in for the second
+    /// Which users need a second factor, and how long a remembered device replaces the second
     /// factor.
     #[serde(skip_serializing_if = "SecondFactorSettings::is_default")]
     pub second_factor: SecondFactorSettings,
@@ -190,6 +195,7 @@ impl Default for ProjectConfig {
             sign_up_enabled: true,
             credential_enabled: true,
             magic_link_enabled: false,
+            oauth_clients: ClientSettings::default(),
             passkeys: PasskeySettings::default(),
             client_team_creation_enabled: false,
             client_user_deletion_enabled: false,
@@ -234,17 +240,16 @@ impl ProjectConfig {
 #[serde(rename_all = "snake_case")]
 #[deserr(rename_all = lowercase)]
 pub enum MergeStrategy {
-    /// The provider account is linked to the existing account if the address is verified both at
-    /// the provider and here. If only the provider has verified the address, the existing account
-    /// is handed over to the person signing in ([`ownership`](crate::user::ownership)). In all
-    /// other cases, the sign-in is refused.
+    /// The provider account is linked to the existing account if both the provider and the project
+    /// have verified the address. If only the provider has, the existing account is handed over to
+    /// the person signing in ([`ownership`](crate::user::ownership)). Otherwise, it is refused.
     #[default]
     #[deserr(rename = "link_method")]
     LinkMethod,
     /// The sign-in is refused, no matter who has verified the address.
     #[deserr(rename = "raise_error")]
     RaiseError,
-    /// A new account is created, and the address is not a way to sign in to it.
+    /// A new account is created, but the address cannot be used to sign in to it.
     #[deserr(rename = "allow_duplicates")]
     AllowDuplicates,
 }
@@ -328,9 +333,9 @@ impl Project {
         password::Rules { min_length: self.config.password_min_length, project_name: &self.display_name }
     }
 
-    /// A page of the project's app on the first trusted domain without a wildcard, for links for
-    /// which the app did not set a URL. If there is no such domain, the service's page is used,
-    /// except for the project `internal`, which does not have pages.
+    /// A page of the project's app on the first trusted domain without a wildcard, for links whose
+    /// URL the app did not set. If there is no such domain, the service's page is used, except for
+    /// the project `internal`, which does not have pages.
     pub fn handler_page(&self, name: &str, own: &OwnPages) -> Option<RedirectUrl> {
         let domain = self.config.domains.iter().find(|domain| domain.is_web() && !domain.domain.contains('*'));
         let of_app = |domain: &TrustedDomain| format!("{}{}/{name}", domain.domain, domain.handler_path.trim_end_matches('/'));

@@ -1,22 +1,22 @@
 //! Redirects to native apps by the URI schemes of the apps (RFC 8252 §7.1). Any app on a device can
-//! register any scheme. So a scheme is trusted only if it is among the project's domains, and only
-//! in OAuth flows, in which a code is useless without its PKCE verifier.
+//! register any scheme. A scheme is therefore trusted only if the project lists it as a domain, and
+//! only in OAuth flows, where a code is useless without its PKCE verifier.
 
 use url::Url;
 
 /// The scheme of native apps that use the published SDK.
 const SDK_SCHEME: &str = "stack-auth-mobile-oauth-url";
 
-/// Whether a scheme can belong to a native app: it contains a dot, like a domain name in reverse
-/// order (RFC 8252 §8.4), or is the scheme of the published SDK. So `javascript` and all other
-/// schemes that browsers interpret are excluded.
+/// Whether a scheme can belong to a native app. The scheme must contain a dot, like a domain name
+/// in reverse order (RFC 8252 §8.4), or be the scheme of the published SDK. This excludes
+/// `javascript` and all other schemes that browsers interpret.
 pub(super) fn is_scheme(scheme: &str) -> bool {
     scheme.contains('.') || scheme == SDK_SCHEME
 }
 
 /// Parses an entry of the trusted domains, such as `com.example.app:/callback`; `None` if the entry
-/// is not a redirect to a native app. An entry without host and path, as in `com.example.app://`,
-/// stands for every URL of the scheme.
+/// is not a redirect to a native app. An entry without a host and a path, such as
+/// `com.example.app://`, matches every URL of the scheme.
 pub(super) fn parse(entry: &str) -> Option<Url> {
     let (scheme, rest) = entry.split_once(':')?;
     let is_plain = (rest.is_empty() || rest.starts_with('/')) && !rest.contains(['*', '?', '#', '@', '\\', ' ']);

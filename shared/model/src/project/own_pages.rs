@@ -2,9 +2,9 @@
 //! use instead of building its own.
 //!
 //! The pages are at `/handler/` of the API, with the project in the query. If the deployment has a
-//! domain for the pages, each project also has its own host at that domain (`{project}.{domain}`),
-//! so that browsers keep the cookies and passkeys of projects apart. A project does not have to
-//! list either host among its trusted domains.
+//! domain for the pages, each project also has its own host at that domain (`{project}.{domain}`).
+//! Browsers then keep the cookies and passkeys of projects apart. A project does not have to list
+//! either host among its trusted domains.
 
 use url::Url;
 use wire::id::ProjectId;
@@ -21,7 +21,6 @@ pub struct DomainRefusal;
 /// The locations of the pages of all projects.
 #[derive(Debug, Clone)]
 pub struct OwnPages {
-    /// The URL of the API.
     api: Url,
     /// The domain below which every project has a host, including the port if it is not the
     /// scheme's default.
@@ -85,8 +84,8 @@ impl OwnPages {
     }
 
     /// Whether `url` is the URL of a page of the project. On the API's host, the pages of all
-    /// projects have the same paths, and the administrators of each project see what their users
-    /// send. So the query must name this project and no other project.
+    /// projects have the same paths, and the administrators of a project can see what its users
+    /// send. The query must therefore specify this project and no other.
     pub fn has(&self, project: &ProjectId, url: &Url) -> bool {
         let is_page = url.path().strip_prefix(PATH).is_some_and(|rest| rest.starts_with('/'));
         let origin = url.origin().ascii_serialization();
@@ -105,7 +104,7 @@ impl OwnPages {
     }
 }
 
-/// The domain in the form of the host and port of an origin.
+/// The domain, normalized like the host and port of an origin.
 fn checked(scheme: &str, domain: &str) -> Result<String, DomainRefusal> {
     let origin = format!("{scheme}://{domain}");
     let url = Url::parse(&origin).map_err(|_| DomainRefusal)?;

@@ -51,13 +51,13 @@ pub enum UserVerification {
 
 /// Parses a relying party id and returns its ASCII form in lower case. The id must be a domain
 /// name, but not a public suffix such as `com` or `co.uk`, because all sites below a public suffix
-/// could use its passkeys. `None` for any other text.
+/// could use its passkeys. `None` if the text is not a valid id.
 pub fn parse_rp_id(text: &str) -> Option<String> {
     let name = ascii_form(text.trim());
     let is_domain = Url::parse(&format!("https://{name}")).is_ok_and(|url| {
         matches!(url.host(), Some(Host::Domain(host)) if host == name) && url.origin().ascii_serialization() == format!("https://{name}")
     });
-    // The URL standard permits characters in hosts that domain names cannot contain.
+    // The URL standard permits hosts with characters that domain names cannot contain.
     let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-.".contains(&byte));
     (is_domain && is_name && !name.ends_with('.') && psl::domain_str(&name).is_some()).then_some(name)
 }

@@ -29,12 +29,12 @@ pub struct ProjectPatch {
     pub logo_dark_mode_url: Change<String>,
     /// The http or https URL of a wide logo for dark backgrounds; `null` for no logo.
     pub logo_full_dark_mode_url: Change<String>,
-    /// Stored for published SDKs, but has no effect.
+    /// Stored for compatibility with published SDKs, but has no effect.
     pub is_production_mode: Option<bool>,
     /// The progress of the set-up in a dashboard; the service ignores it.
     pub onboarding_status: Option<OnboardingStatus>,
-    /// The algorithm that signs access tokens of users without restrictions: `ES256`, or `RS256` if
-    /// the project has an RSA key, for verifiers that do not accept anything else.
+    /// The algorithm that signs access tokens of users without restrictions: `ES256` or, for
+    /// verifiers that accept nothing else, `RS256`. For `RS256`, the project must have an RSA key.
     pub access_token_algorithm: Option<TokenAlgorithm>,
     /// The settings to change.
     pub config: Option<ConfigPatch>,

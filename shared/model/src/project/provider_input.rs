@@ -32,14 +32,15 @@ pub struct ProviderInput {
     pub client_secret: Option<String>,
     /// The URL of an OpenID issuer outside the catalog. If absent, the existing URL is kept.
     pub issuer: Option<String>,
-    /// The authorization endpoint, in place of the one in the catalog or in the issuer's metadata.
-    /// If absent, the existing setting is kept.
+    /// The authorization endpoint to use instead of the one in the catalog or in the issuer's
+    /// metadata. If absent, the existing setting is kept.
     pub authorization_endpoint: Option<String>,
     /// The configuration id of Facebook Login for Business; an empty value removes it. If the field
-    /// is absent, a list of all providers removes the id, and a change of one provider keeps it.
+    /// is absent, replacing the list of providers removes the id, whereas changing a single
+    /// provider keeps it.
     pub facebook_config_id: Option<String>,
-    /// The Microsoft tenant; `common` if empty. If the field is absent, a list of all providers
-    /// sets `common`, and a change of one provider keeps the tenant.
+    /// The Microsoft tenant; `common` if empty. If the field is absent, replacing the list of
+    /// providers sets `common`, whereas changing a single provider keeps the tenant.
     pub microsoft_tenant_id: Option<String>,
     /// The bundle ids of apps with native Sign in with Apple, at most 20. If the field is absent,
     /// the existing ids are kept.
@@ -47,13 +48,13 @@ pub struct ProviderInput {
     pub apple_bundle_ids: Option<Vec<AppleBundle>>,
 }
 
-/// Whose client at the provider is used.
+/// Which client at the provider is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserr)]
 #[deserr(rename_all = lowercase)]
 pub enum ProviderKind {
-    /// The project's.
+    /// The project's client.
     Standard,
-    /// The deployment's.
+    /// The deployment's client.
     Shared,
 }
 
@@ -86,7 +87,7 @@ pub fn key(id: &str) -> String {
 }
 
 /// Adds a provider to a project, or changes the provider with this id. All other providers and
-/// their secrets remain unchanged. Errors contain the path of a field of the input.
+/// their secrets remain unchanged. Errors contain the path of the invalid field.
 pub fn set_provider(
     input: ProviderInput,
     config: &mut ProjectConfig,
@@ -128,8 +129,9 @@ impl ProviderInput {
         self.r#type == Some(ProviderKind::Shared) && shareable(&self.id).is_none()
     }
 
-    /// The input, completed with the existing values of fields that a list of all providers would
-    /// clear. So setting a new secret does not open a single-tenant app to all tenants.
+    /// The input, completed with the existing values of fields that replacing the list of providers
+    /// would clear. Setting only a new secret therefore does not open a single-tenant app to all
+    /// tenants.
     fn keeping(self, old: &OAuthProvider) -> Self {
         Self {
             facebook_config_id: self.facebook_config_id.or_else(|| old.facebook_config_id.clone()),

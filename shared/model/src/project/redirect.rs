@@ -1,5 +1,5 @@
-//! The URLs to which a project's users may be redirected. Open redirects leak codes, so a URL is
-//! rejected unless it is known to be trusted.
+//! The URLs to which a project's users may be redirected. Open redirects leak codes, so every URL
+//! that is not explicitly trusted is rejected.
 
 use serde::{Deserialize, Serialize};
 use url::{Host, Origin, Url};
@@ -17,9 +17,9 @@ const MAX_LENGTH: usize = 2048;
 /// origin, whose host may contain wildcards, or a redirect to a native app.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TrustedDomain {
-    /// `scheme://host[:port]`. In the host, `*` matches within one label and `**` across labels;
-    /// the port `*` matches every port. Alternatively, a redirect to a native app, as in
-    /// `com.example.app:/callback`.
+    /// `scheme://host[:port]`, or the redirect URL of a native app, such as
+    /// `com.example.app:/callback`. In the host, `*` matches within one label and `**` across
+    /// labels; the port `*` matches every port.
     #[schema(example = "https://*.example.com")]
     pub domain: String,
     /// The path of the pages that emails link to.
@@ -33,8 +33,8 @@ pub struct TrustedDomain {
 #[schema(value_type = String, format = Uri, example = "https://app.example.com/handler")]
 pub struct RedirectUrl(Url);
 
-/// The text is not an absolute URL, is too long, or contains control characters or backslashes. As
-/// an error of [`parse_domain`]: the text is not an origin of the permitted form.
+/// The text is not an absolute URL, is too long, or contains control characters or backslashes. For
+/// [`parse_domain`], the text is not a permitted origin or redirect to a native app.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be an absolute URL of at most 2048 bytes, without control characters or backslashes")]
 pub struct UrlRefusal;
@@ -112,7 +112,8 @@ impl Rules<'_> {
     /// Whether users may be redirected to `url`.
     pub fn trust(&self, url: &RedirectUrl) -> bool {
         let url = url.url();
-        // People misread the host of `https://trusted.example@evil.example`.
+        // Users could mistake `https://trusted.example@evil.example` for a URL of
+        // `trusted.example`.
         if !url.username().is_empty() || url.password().is_some() || callback_path::is_of_providers(url) {
             return false;
         }
@@ -170,7 +171,7 @@ pub enum RedirectRefusal {
     },
     /// The scheme can belong to a native app, but the project does not list it.
     #[error(
-        "redirect URL with the scheme {scheme} is not trusted: if it is your native app's, add it to the project's trusted domains (`config.domains`), as in com.example.app:/callback"
+        "redirect URL with the scheme {scheme} is not trusted: if the scheme is your native app's, add it to the project's trusted domains (`config.domains`), as in com.example.app:/callback"
     )]
     App {
         /// The scheme of the URL.
@@ -189,7 +190,7 @@ pub enum RedirectRefusal {
         origin: String,
     },
     /// OAuth providers send users back to the URL.
-    #[error("redirect URL {origin} with this path is not trusted: providers send users back there, so use a page of the app")]
+    #[error("redirect URL {origin} with this path is not trusted: providers send users to this path, so use a page of the app")]
     Callback {
         /// The scheme, host and port of the URL.
         origin: String,
@@ -272,7 +273,8 @@ pub fn parse_domain(text: &str) -> Result<(), UrlRefusal> {
     if authority.is_empty() || authority.contains(['@', '\\', ' ', '?', '#']) || authority.contains(char::is_control) {
         return Err(UrlRefusal);
     }
-    // A host must not contain encoded characters, because only a complete host can be decoded.
+    // A host with wildcards must not contain percent-encoded characters, because only a complete
+    // host can be decoded.
     if has_mixed_label(authority) || has_too_many_wildcards(authority) || (authority.contains('*') && authority.contains('%')) {
         return Err(UrlRefusal);
     }

@@ -134,14 +134,13 @@ fn international_domains_match_however_they_are_written() {
         assert!(!trusts(pattern, "https://munchen.example/") && !trusts(pattern, "https://münchen.example.evil.test/"));
     }
     assert!(trusts("https://*.münchen.example", "https://app.xn--mnchen-3ya.example/"));
-    assert!(parse_domain("https://mün*.example").is_err(), "no host could match it");
+    assert!(parse_domain("https://mün*.example").is_err(), "no host can match this pattern");
     let domains = [TrustedDomain { domain: "https://münchen.example".to_owned(), handler_path: "/handler".to_owned() }];
     let rules = Rules { allow_localhost: false, domains: &domains, own: None };
     assert!(rules.trust_host("xn--mnchen-3ya.example") && rules.trust_host("München.example") && !rules.trust_host("munchen.example"));
 }
 
-/// The meaning of each entry is clear, but without normalization, the entry would be accepted and
-/// then match nothing.
+/// Without normalization, each of these valid entries would be accepted, but would never match.
 #[test]
 fn a_host_matches_however_its_address_is_written() {
     for (pattern, url) in [

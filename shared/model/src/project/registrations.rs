@@ -21,7 +21,6 @@ impl OAuthProvider {
 }
 
 impl ProjectConfig {
-    /// The first registration of a provider.
     fn first_registration(&self, provider: &OAuthProvider) -> Registration {
         self.first_registrations.get(&provider.id).cloned().unwrap_or_else(|| provider.registration())
     }
@@ -51,8 +50,8 @@ impl ProjectConfig {
         issuer.filter(|issuer| first.as_ref() != Some(issuer))
     }
 
-    /// Whether users may sign in with the account's provider, and the provider's current issuer is
-    /// the issuer that identified the account.
+    /// Whether users may sign in with the account's provider, and whether the provider's current
+    /// issuer is the one that identified the account.
     pub fn identifies(&self, account: &ProviderAccount) -> bool {
         let provider = self.oauth_provider(&account.provider_id);
         provider.is_some_and(|provider| self.issuer_of_accounts(provider) == account.issuer)
@@ -101,8 +100,8 @@ mod tests {
         let second = with(first, std::slice::from_ref(&b));
         assert_eq!(issuer(&second), Some("https://b.test".to_owned()));
         assert_eq!(issuer(&with(second.clone(), std::slice::from_ref(&a))), None, "the first issuer is remembered");
-        // A provider that was removed and added again is the same provider only if the issuer is
-        // the same.
+        // A provider that was removed and added again counts as the same provider only if the
+        // issuer is unchanged.
         let gone = with(config(std::slice::from_ref(&a)), &[]);
         assert_eq!(issuer(&with(gone.clone(), std::slice::from_ref(&a))), None);
         assert_eq!(issuer(&with(gone, std::slice::from_ref(&b))), Some("https://b.test".to_owned()));

@@ -1,5 +1,5 @@
-//! The users of a project who need a second factor, and how long a remembered device stands in for
-//! it.
+//! The users of a project who need a second factor, and how long a remembered device replaces the
+//! second factor.
 
 use std::collections::BTreeSet;
 
@@ -12,9 +12,9 @@ use wire::id::TeamId;
 use crate::permission::{Grant, PermissionId, Rbac, Scope};
 use crate::setting::{SettingRefusal, invalid, set};
 
-/// The maximum number of entries in `required_of_teams`, and in `required_of_permissions`. Every
-/// refresh, and every sign-in of a user without a second factor, reads a membership for each of
-/// these teams.
+/// The maximum number of entries in `required_of_teams`, and in `required_of_permissions`. The
+/// number is limited because every refresh, and every sign-in of a user without a second factor,
+/// reads one membership per listed team.
 const MAX_ENTRIES: usize = 20;
 /// The maximum number of days for which a device is remembered.
 const MAX_DAYS: u16 = 90;
@@ -23,8 +23,8 @@ const MAX_DAYS: u16 = 90;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SecondFactorSettings {
-    /// The number of days for which a remembered device stands in for the second factor, at most
-    /// 90; 0 for never.
+    /// The number of days for which a remembered device replaces the second factor, at most 90; 0
+    /// for never.
     pub remember_device_days: u16,
     /// Whether all users are restricted until they have a second factor.
     pub required_of_everyone: bool,
@@ -41,8 +41,8 @@ pub struct SecondFactorSettings {
 #[derive(Default, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct SecondFactorInput {
-    /// How many days a device stands in for the second factor after the user has proved that factor
-    /// on the device: 1 to 90, or 0 for never.
+    /// How many days a device replaces the second factor after the user has proved that factor on
+    /// the device: 1 to 90, or 0 for never.
     pub remember_device_days: Option<u16>,
     /// Whether all users are restricted until they have a second factor.
     pub required_of_everyone: Option<bool>,
@@ -57,8 +57,7 @@ pub struct SecondFactorInput {
 /// The settings for second factors in responses to administrators.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct SecondFactorView {
-    /// The number of days for which a remembered device stands in for the second factor; 0 for
-    /// never.
+    /// The number of days for which a remembered device replaces the second factor; 0 for never.
     pub remember_device_days: u16,
     /// Whether all users are restricted until they have a second factor.
     pub required_of_everyone: bool,

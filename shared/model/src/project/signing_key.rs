@@ -2,8 +2,8 @@
 //!
 //! ES256 keys are derived from the deployment secret. RSA keys take too long to generate to be
 //! derived, so they are stored. Verifiers cache a project's keys, for example AWS's authorizers for
-//! two hours. So a new key is published three hours before it is first used to sign, and an old key
-//! until three hours after its successor was first used.
+//! two hours. A new key is therefore published three hours before it is first used to sign. An old
+//! key stays published until three hours after its successor is first used.
 
 use crypto::rsa_key::RsaPublicKey;
 use crypto::seal::SealedText;
@@ -15,11 +15,11 @@ use wire::clock::after;
 use wire::id::ProjectId;
 
 /// How long a key is published before it is first used to sign, and after its successor is first
-/// used. This time is longer than the time for which verifiers cache keys, plus the longest
-/// lifetime of an access token (one hour).
+/// used. The overlap covers the time for which verifiers cache keys, plus the maximum lifetime of
+/// an access token (one hour).
 const OVERLAP: SignedDuration = SignedDuration::from_hours(3);
-/// The minimum time between two keys of a project, because generating a key takes seconds of
-/// processor time.
+/// The minimum time between the creation of two keys of a project, because generating a key takes
+/// seconds of processor time.
 const MIN_AGE: SignedDuration = SignedDuration::from_mins(1);
 
 /// The algorithm that signs access tokens (RFC 7518 §3.1).
@@ -87,11 +87,11 @@ pub struct TooNew {
 /// The keys that a new key replaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Replacement {
-    /// The newest key, which at first stays in use, and then stays published until all tokens
-    /// signed with it have expired.
+    /// The newest key, which signs until the new key takes over, and stays published until all
+    /// tokens signed with it have expired.
     Gradual,
-    /// All keys immediately, for example because a key has leaked. Tokens signed with these keys
-    /// become invalid.
+    /// All keys, which are removed immediately, for example because a key has leaked. Tokens signed
+    /// with these keys become invalid.
     Immediate,
 }
 
@@ -117,13 +117,13 @@ impl RsaKeys {
         Self { keys }
     }
 
-    /// The key that is used to sign now; `None` if the project does not have any keys. The clock of
-    /// this process may be behind the clock of the process that created the first key.
+    /// The key that is used to sign now; `None` if the project does not have any keys. The first
+    /// key is used even before its start time, because the clocks of two processes may differ.
     pub fn signing(&self, now: Timestamp) -> Option<&RsaKey> {
         self.keys.iter().rev().find(|key| key.signs_from <= now).or(self.keys.first())
     }
 
-    /// The keys that verifiers should know now, oldest first.
+    /// The keys that are published now, oldest first.
     pub fn published(&self, now: Timestamp) -> impl Iterator<Item = &RsaKey> {
         self.with_ends(now).map(|(key, _)| key)
     }
@@ -187,8 +187,8 @@ pub struct SigningKeyView {
     pub created_at_millis: i64,
     /// The time from which the key can be used to sign, in milliseconds since the Unix epoch.
     pub signs_from_millis: i64,
-    /// When the key leaves the key set, in milliseconds since the Unix epoch; `null` if the key
-    /// does not have a successor.
+    /// When the key is removed from the key set, in milliseconds since the Unix epoch; `null` if
+    /// the key does not have a successor.
     pub retires_at_millis: Option<i64>,
 }
 

@@ -1,5 +1,5 @@
-//! The source of a configuration's branch level. The source tells people and tools where to change
-//! the branch level.
+//! The source of a configuration's branch level, which shows people and tools where to change that
+//! level.
 
 use deserr::Deserr;
 use serde::{Deserialize, Serialize};

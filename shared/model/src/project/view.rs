@@ -85,7 +85,7 @@ pub struct AdminProject {
     pub logo_full_dark_mode_url: Option<String>,
     /// When the project was created, in milliseconds since the Unix epoch.
     pub created_at_millis: i64,
-    /// Stored for published SDKs, but has no effect.
+    /// Stored for compatibility with published SDKs, but has no effect.
     pub is_production_mode: bool,
     /// Whether the public URL of the API uses plain HTTP, as a local gateway does.
     pub is_development_environment: bool,
@@ -110,7 +110,7 @@ pub struct AdminConfig {
     pub oauth_providers: Vec<AdminProvider>,
     /// The sender and the mail server.
     pub email_config: AdminEmailConfig,
-    /// The id of the theme for emails that do not name a theme.
+    /// The id of the theme for emails that do not specify a theme.
     pub email_theme: Uuid,
     /// Domains whose passkeys work on the project's trusted domains.
     pub passkey_rp_ids: Vec<String>,
@@ -118,9 +118,15 @@ pub struct AdminConfig {
     pub passkey_user_verification: UserVerification,
     /// Whether a passkey counts as both factors if its authenticator verified the user.
     pub passkey_replaces_second_factor: bool,
+    /// Whether the URL of a client's metadata document can be its OAuth `client_id`.
+    pub oauth_client_documents_enabled: bool,
+    /// The hosts of the accepted metadata documents; empty if every host is accepted.
+    pub oauth_client_document_hosts: Vec<String>,
+    /// Whether OAuth clients may register themselves.
+    pub oauth_client_registration_enabled: bool,
     /// Whether users are emailed about sign-ins from new places.
     pub new_sign_in_mails: bool,
-    /// The topics of which changes are not reported to users.
+    /// The topics for which users do not receive account notices.
     pub disabled_notices: Vec<Topic>,
     /// Whether a new user gets a personal team.
     pub create_team_on_sign_up: bool,
@@ -144,7 +150,7 @@ pub struct AdminConfig {
     pub oauth_account_merge_strategy: MergeStrategy,
     /// The rules that decide on sign-ups.
     pub sign_up_rules: Vec<SignUpRule>,
-    /// What happens if none of the rules allows or rejects the sign-up.
+    /// What happens when no rule allows or rejects the sign-up.
     pub sign_up_rules_default_action: DefaultAction,
     /// The minimum length of passwords, in characters.
     pub password_min_length: usize,
@@ -152,16 +158,16 @@ pub struct AdminConfig {
     pub session_max_age_seconds: u32,
     /// The maximum time since the last use of a session, in seconds.
     pub session_max_idle_seconds: u32,
-    /// How long after signing in or reauthenticating in a session users may change how they sign
-    /// in, in seconds; 0 for no limit.
+    /// How many seconds after signing in or reauthenticating users may change their sign-in methods
+    /// in that session; 0 for no limit.
     pub reauthentication_max_age_seconds: u32,
-    /// Which users need a second factor, and how long a remembered device stands in for the second
+    /// Which users need a second factor, and how long a remembered device replaces the second
     /// factor.
     pub second_factor: SecondFactorView,
     /// How many days new entries of the audit log are kept.
     pub audit_log_retention_days: u16,
-    /// The usual number of requests per hour. A project above this number is suspicious. OAuth
-    /// flows are counted separately from sign-ups and emails.
+    /// The usual number of requests per hour. A project with more requests is considered
+    /// suspicious. OAuth flows are counted separately from sign-ups and emails.
     pub bot_challenge_usual_requests_per_hour: u32,
 }
 
@@ -178,7 +184,7 @@ pub struct DefaultPermission {
 pub struct AdminProvider {
     /// The provider's id in the project.
     pub id: String,
-    /// The same value as `id`, for published SDKs.
+    /// The same value as `id`, for compatibility with published SDKs.
     pub provider_config_id: String,
     /// `standard`, or `shared` if the deployment's client is used.
     #[schema(example = "standard")]
@@ -284,6 +290,9 @@ impl AdminConfig {
             passkey_rp_ids: config.passkeys.rp_ids.clone(),
             passkey_user_verification: config.passkeys.user_verification,
             passkey_replaces_second_factor: config.passkeys.replaces_second_factor,
+            oauth_client_documents_enabled: config.oauth_clients.documents_enabled,
+            oauth_client_document_hosts: config.oauth_clients.document_hosts.clone(),
+            oauth_client_registration_enabled: config.oauth_clients.registration_enabled,
             new_sign_in_mails: config.new_sign_in_mails,
             disabled_notices: config.disabled_notices.iter().copied().collect(),
             create_team_on_sign_up: config.create_team_on_sign_up,

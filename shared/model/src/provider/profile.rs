@@ -1,6 +1,6 @@
 //! The profile of a provider account. An account can be linked to the user with the same address.
-//! So an address counts as verified only if, according to the provider's documentation, the
-//! provider has verified it.
+//! An address therefore counts as verified only if the provider has verified it, according to the
+//! provider's documentation.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -72,8 +72,8 @@ pub struct Addresses {
 /// Connect Core §2).
 const MAX_ID: usize = 255;
 const MAX_PICTURE: usize = 2048;
-/// The part of a Microsoft guest's name that was made from the guest's address in their home
-/// tenant. Such a name looks like an address of the tenant, but does not have a mailbox.
+/// Marks the user name of a guest in a Microsoft tenant. The name is derived from the guest's
+/// address in their home tenant: it looks like an address of this tenant, but has no mailbox.
 const GUEST: &str = "#EXT#";
 
 /// The provider's response does not contain an account id, or the id is empty or too long.
@@ -134,8 +134,8 @@ fn is_true(value: &Value) -> bool {
 }
 
 impl Addresses {
-    /// The primary address, and whether it is verified. `None` if the response is not such a list
-    /// or does not contain a primary entry, or if the primary address is invalid.
+    /// The primary address, and whether it is verified. `None` if the response is not a list of
+    /// addresses, does not contain a primary address, or contains an invalid primary address.
     pub fn primary(&self, answer: &Value) -> Option<(Email, bool)> {
         let list = answer.pointer(self.list)?.as_array()?;
         let primary = list.iter().find(|entry| entry.pointer(self.primary).is_some_and(is_true))?;

@@ -4,7 +4,7 @@ use crate::provider::catalog::{self, Api, Identity};
 use crate::provider::profile::*;
 
 fn api(id: &str) -> Api {
-    match catalog::find(id).expect("a provider of the catalog").identity {
+    match catalog::find(id).expect("a provider in the catalog").identity {
         Identity::Api(api) => api,
         Identity::IdToken { .. } => panic!("{id} has no API"),
     }

@@ -7,10 +7,10 @@
 //! client.
 //!
 //! The project records a provider's first registration when the registration changes. Accounts
-//! without a stored issuer belong to the first issuer, including all accounts from earlier
-//! versions. Tokens from earlier versions do not have a stored registration and belong to the first
-//! registration. For a provider configured by an earlier version, the first registration is the one
-//! at the time of the upgrade.
+//! without a stored issuer, including all accounts from earlier versions, belong to the first
+//! issuer. Tokens from earlier versions do not have a stored registration and belong to the first
+//! registration. For a provider configured by an earlier version, the first registration is its
+//! registration at the time of the upgrade.
 
 use serde::{Deserialize, Serialize};
 

@@ -9,13 +9,14 @@ use crate::provider::account::ProviderAccount;
 use crate::provider::catalog;
 use crate::provider::registration::Registration;
 
-/// A token that expires within this time is due for a refresh.
+/// A token that expires within this time must be refreshed.
 const MIN_LEFT: SignedDuration = SignedDuration::from_mins(5);
 /// How long a token that the provider has issued or accepted is trusted without asking the provider
 /// again. For tokens without an expiry, the provider is always asked.
 const MAX_UNCONFIRMED: SignedDuration = SignedDuration::from_mins(5);
 /// How long the provider's response to a report, or a new short-lived token, is used for later
-/// requests. However often a client asks, the provider is called only a few times in this interval.
+/// requests. The provider is called only a few times in this interval, no matter how often a client
+/// asks.
 const MIN_INTERVAL: SignedDuration = SignedDuration::from_secs(30);
 
 /// A provider's tokens for an account, sealed for that account.
@@ -27,7 +28,7 @@ pub struct ProviderTokens {
     /// The refresh token, if the provider issued one.
     pub refresh: Option<SealedText>,
     /// The scopes of the refresh token, if the refresh token comes from an earlier flow than the
-    /// access token and its scopes differ from [`scope`](Self::scope). Otherwise, absent.
+    /// access token and its scopes differ from [`scope`](Self::scope); otherwise absent.
     pub refresh_scope: Option<String>,
     /// When the access token expires; absent if the provider does not report a time, or a time more
     /// than one year away.
@@ -39,11 +40,11 @@ pub struct ProviderTokens {
     /// replaces refused tokens.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_revoked: bool,
-    /// Until when the request that is refreshing the access token keeps other requests from doing
-    /// so; absent if no request is refreshing it.
+    /// Until when other requests must not refresh the access token, because one request is already
+    /// refreshing it; absent if no request is refreshing the token.
     pub refreshing_until: Option<Timestamp>,
-    /// The issuer of the tokens, and the client for which they were issued; the tokens are sealed
-    /// for both. Absent in tokens from earlier versions
+    /// The issuer of the tokens, and the client for which they were issued. The tokens are sealed
+    /// for this issuer and client. Absent in tokens from earlier versions
     /// ([`registration`](crate::provider::registration)).
     pub registration: Option<Registration>,
     /// When the provider last issued or confirmed the access token; absent in tokens from earlier
@@ -66,8 +67,8 @@ pub struct Report {
 
 /// The tokens that a provider has issued in a flow, until they are stored for the account. The
 /// tokens are stored when the authorization code is redeemed or, if a second factor is required,
-/// once that factor has been proved. The callback alone does not prove who began the flow (RFC 9700
-/// §4.7).
+/// once that factor has been proved. The callback alone does not prove who started the flow (RFC
+/// 9700 §4.7).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewTokens {
     /// The account. The tokens are stored for the user's account with the same id at the same
@@ -88,14 +89,14 @@ impl ProviderTokens {
         catalog::scopes_of(provider_id).cover(&self.scope, wanted)
     }
 
-    /// Whether the access token is valid for at least this time or does not have a known expiry.
+    /// Whether the access token is valid for at least `min`, or its expiry is unknown.
     pub fn lives(&self, min: SignedDuration, now: Timestamp) -> bool {
         self.expires_at.is_none_or(|end| end > after(now, min))
     }
 
-    /// Whether the access token does not have to be renewed yet. The token is valid for at least
-    /// five more minutes or, if it is short-lived, was issued or confirmed in the last 30 seconds
-    /// and is valid for another 30.
+    /// Whether the access token does not have to be renewed yet. A token is fresh if it is valid
+    /// for at least five more minutes. A short-lived token is also fresh if it was issued or
+    /// confirmed in the last 30 seconds and is valid for another 30 seconds.
     pub fn is_fresh(&self, now: Timestamp) -> bool {
         self.lives(MIN_LEFT, now) || (self.was_confirmed(MIN_INTERVAL, now) && self.lives(MIN_INTERVAL, now))
     }
@@ -120,7 +121,7 @@ impl ProviderTokens {
         self.refreshing_until.is_some_and(|until| until > now)
     }
 
-    /// Whether apps can still get an access token, to the extent known without asking the provider.
+    /// Whether apps can still get an access token, as far as is known without asking the provider.
     fn is_usable(&self, now: Timestamp) -> bool {
         !self.is_revoked && (self.refresh.is_some() || self.expires_at.is_none_or(|end| end > now))
     }
@@ -132,8 +133,8 @@ impl NewTokens {
     /// A plain sign-in does not take away access that the user has granted: usable tokens are kept
     /// if the new tokens lack some of their scopes. Many providers issue a refresh token only once
     /// per grant. If the new tokens do not include a refresh token, the old refresh token is kept
-    /// with its scopes, unless another request is using it. Tokens for another issuer or client are
-    /// useless.
+    /// with its scopes, unless another request is using it. Old tokens for another issuer or client
+    /// are useless and are always replaced.
     pub fn replacing(&self, old: Option<&ProviderTokens>, now: Timestamp) -> Option<ProviderTokens> {
         let mut new = self.tokens.clone();
         let Some(old) = old.filter(|old| old.is_usable(now) && old.registration == new.registration) else { return Some(new) };

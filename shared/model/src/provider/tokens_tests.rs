@@ -62,7 +62,7 @@ fn wider_tokens_are_replaced_once_they_no_longer_work() {
     let end = NOW + SignedDuration::from_hours(1);
     assert_eq!(flow.replacing(Some(&tokens("openid calendar", None)), NOW), None);
     assert_eq!(flow.replacing(Some(&tokens("openid calendar", None)), end), Some(flow.tokens.clone()));
-    assert_eq!(flow.replacing(Some(&tokens("openid calendar", Some("old"))), end), None, "a refresh token can renew them");
+    assert_eq!(flow.replacing(Some(&tokens("openid calendar", Some("old"))), end), None, "a refresh token can renew the stored tokens");
 }
 
 #[test]

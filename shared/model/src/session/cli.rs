@@ -1,9 +1,9 @@
 //! Sign-ins of command-line tools, which a signed-in user confirms in a browser.
 //!
-//! The tool gets two codes. The tool keeps the polling code and displays the login code as part of
-//! a link. The login code is derived from the polling code. So either code leads to the same item,
-//! but someone who sees the link cannot fetch the session. With the device grant (RFC 8628), the
-//! tool also displays a [`UserCode`], which stands for the login code.
+//! The tool gets two codes: it keeps the polling code, and displays the login code as part of a
+//! link. The login code is derived from the polling code, so both codes lead to the same item, but
+//! someone who sees the link cannot fetch the session. With the device grant (RFC 8628), the tool
+//! also displays a [`UserCode`], which can be used instead of the login code.
 
 use crypto::digest::{Digest, derived_code};
 use jiff::{SignedDuration, Timestamp};
@@ -35,7 +35,7 @@ pub struct CliSignIn {
     /// Where the tool runs, as shown to the user who confirms the sign-in.
     pub place: Place,
     /// The session of the tool's anonymous user. Absent if the tool does not have an anonymous
-    /// user, after a decision, and once a browser has taken over the anonymous user.
+    /// user, after a decision, or once a browser has taken over the anonymous user.
     pub anonymous: Option<SessionRef>,
     /// The decision; absent until a user has decided.
     pub decision: Option<Decision>,
@@ -108,9 +108,9 @@ impl CliSignIn {
 }
 
 impl Session {
-    /// The session of a tool whose sign-in was confirmed in this session: `started`, with the
-    /// authentication of this session. If this session is an impersonation, so is the tool's
-    /// session. The tool's session ends no later than this session.
+    /// Turns `started` into the session of a tool whose sign-in was confirmed in this session. The
+    /// tool's session has the authentication methods of this session and ends no later than this
+    /// session. If this session is an impersonation, the tool's session is an impersonation too.
     pub fn for_tool(&self, started: Self) -> Self {
         Self { amr: self.amr.clone(), ..started.within(&self.limits()) }
     }

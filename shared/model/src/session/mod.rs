@@ -2,7 +2,9 @@
 
 pub mod cli;
 pub mod client;
+pub mod client_name;
 pub mod refresh_token;
+pub mod resource_scopes;
 pub mod rotation;
 pub mod scope;
 mod second_factor;
@@ -50,7 +52,7 @@ pub struct Session {
     pub authenticated_at: Option<Timestamp>,
     /// How the user last authenticated. Includes [`Amr::Mfa`] if the user has ever proved several
     /// factors in the session. Empty if the user has not proved anything, as in a session created
-    /// by a server. Also empty in sessions from earlier versions until the user proves two factors.
+    /// by a server, and in sessions from earlier versions until the user proves two factors.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub amr: Vec<Amr>,
     /// The OAuth client that the user signed in to; absent in sessions of the project's apps.
@@ -145,9 +147,9 @@ impl Session {
     }
 
     /// The authentication methods of the session after another authentication. The methods in `amr`
-    /// replace the earlier methods, except [`Amr::Mfa`], which a session keeps. If the user had not
-    /// proved anything in the session, a server still vouches for the session after the user has
-    /// proved one factor.
+    /// replace the earlier methods, except [`Amr::Mfa`], which a session keeps. A session without
+    /// methods, for which a server vouches, stays without methods when the user proves only one
+    /// factor.
     #[must_use]
     pub fn proved_again(&self, amr: &[Amr]) -> Vec<Amr> {
         if self.amr.is_empty() && !amr.contains(&Amr::Mfa) {
@@ -163,7 +165,7 @@ impl Session {
         self.epoch == user.session_epoch || user.kept_session == Some(self.id)
     }
 
-    /// The time since which a session must have been used to be live at `now`.
+    /// A session is live at `now` only if it was last used after this time.
     pub fn idle_since(settings: &SessionSettings, now: Timestamp) -> Timestamp {
         now.checked_sub(settings.idle()).unwrap_or(Timestamp::MIN)
     }

@@ -1,10 +1,11 @@
-//! Refresh tokens of 90 characters: the ids of the user and the session, each as 32 hexadecimal
-//! digits, and 26 characters that prove that the token was issued to the caller.
+//! Refresh tokens of 90 characters: the ids of the user and the session (32 hexadecimal digits
+//! each), and 26 characters that prove that the token was issued to the caller.
 //!
 //! The selector is the random part of the session's id (RFC 9562 §5.7: 74 bits and the variant) in
-//! hexadecimal digits. So the claim can be found by the token or by the id, without an index. The
-//! selector is not secret, because access tokens contain the id. The 26 characters are Crockford
-//! base32 and have 130 random bits. Tokens from earlier versions consist of 45 random characters.
+//! hexadecimal digits. The claim can therefore be found by the token or by the id, without an
+//! index. The selector is not secret, because access tokens contain the id. The 26 characters are
+//! 130 random bits in Crockford base32. Tokens from earlier versions consist of 45 random
+//! characters.
 
 use secrecy::{ExposeSecret as _, SecretString};
 use uuid::Uuid;
@@ -13,11 +14,11 @@ use wire::id::{SessionId, UserId};
 
 use crate::session::Session;
 
-/// The length of an id.
+/// The length of an id, in characters.
 const ID: usize = 32;
-/// The length of the part that proves that the token was issued to the caller.
+/// The length of the part that proves that the token was issued to the caller, in characters.
 const PROOF: usize = 26;
-/// The length of the selector in a token from an earlier version.
+/// The length of the selector in a token from an earlier version, in characters.
 const SELECTOR: usize = 19;
 
 /// A new refresh token of a session.
@@ -40,8 +41,7 @@ pub fn older_selector(session: SessionId) -> String {
 }
 
 /// The selector in a refresh token from an earlier version; `None` if the token does not begin with
-/// 19 hexadecimal digits. Nearly all tokens from still earlier versions do not begin with such
-/// digits.
+/// 19 hexadecimal digits. Tokens from still earlier versions almost never begin with such digits.
 pub fn older_selector_in(token: &SecretString) -> Option<&str> {
     token.expose_secret().get(..SELECTOR).filter(|selector| selector.bytes().all(is_digit))
 }

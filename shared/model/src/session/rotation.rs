@@ -1,14 +1,14 @@
 //! Refresh tokens of OAuth clients, which rotate (RFC 9700 §4.14.2): each use replaces the token.
 //!
-//! A token consists of 116 characters: the ids of the user and the session, each as 32 hexadecimal
-//! digits; 26 characters that all tokens of the session share; and 26 characters that are unique to
-//! this token. The shared part is also a secret, so anyone who knows the shared part once had a
-//! token of the session. A token with the right shared part and an outdated unique part has
-//! therefore been used twice, by the client and by a thief. Without the shared part, anyone who
-//! knows the session's id could end the session.
+//! A token consists of 116 characters: the ids of the user and the session (32 hexadecimal digits
+//! each), 26 characters shared by all tokens of the session, and 26 characters unique to this
+//! token. The shared part is also a secret, so anyone who knows the shared part once had a token of
+//! the session. A token with the right shared part and an outdated unique part has therefore been
+//! used twice, by the client and by a thief. If the shared part were not secret, anyone who knows
+//! the session's id could end the session.
 //!
 //! For 30 seconds, a replaced token still returns the same successor, because a response may be
-//! lost and two tabs may refresh at the same time.
+//! lost, or two tabs may refresh at the same time.
 
 use crypto::digest::Digest;
 use crypto::seal::SealedText;
@@ -24,9 +24,9 @@ use wire::id::{ProjectId, SessionId, UserId};
 /// How long a replaced token still returns its successor.
 pub const GRACE: SignedDuration = SignedDuration::from_secs(30);
 
-/// The length of an id.
+/// The length of an id, in characters.
 const ID: usize = 32;
-/// The length of each secret part: 130 random bits.
+/// The length of each secret part, in characters: 130 random bits.
 const SECRET: usize = 26;
 
 /// The state of a session's refresh tokens.
@@ -61,7 +61,7 @@ pub struct RefreshToken {
 pub enum Use {
     /// The token is current and is now replaced.
     Current,
-    /// The token was replaced a moment ago, so the caller gets the same successor.
+    /// The token was replaced in the last 30 seconds, so the caller gets the same successor.
     Again(SealedText),
     /// The token was replaced earlier, so the token or its successor has been stolen.
     Replayed,

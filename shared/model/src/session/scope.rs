@@ -27,7 +27,7 @@ pub enum Scope {
     Teams,
     /// Gives access to the permissions that the user has in the project.
     Permissions,
-    /// Gives a refresh token (OpenID Connect Core §11).
+    /// Requests a refresh token (OpenID Connect Core §11).
     OfflineAccess,
 }
 
@@ -41,14 +41,14 @@ impl Scope {
     }
 }
 
-/// Scopes without duplicates, in the order in which they were named.
+/// Scopes without duplicates, in the order of their first occurrence.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Scopes(Vec<String>);
 
 /// The text is not a list of scopes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("must be at most 64 scopes, separated by single spaces, in printable ASCII without quotation marks and backslashes")]
+#[error("must be at most 64 scopes, separated by single spaces, in printable ASCII without quotation marks or backslashes")]
 pub struct ScopesRefusal;
 
 wire::deserr_from!(Scopes, Vec<String>, |scopes| {

@@ -6,10 +6,10 @@ use crate::user::User;
 use crate::user::restriction::RestrictedReason;
 
 impl User {
-    /// Why the user is restricted in a session; `None` if the user is not restricted. There are two
-    /// cases in addition to restrictions of the user: the user lacks a required second factor, or
-    /// has one but did not prove it in this session. In the second case, the session began before
-    /// the user's first app or, if the user's passkey counts as two factors, with another
+    /// Why the user is restricted in a session; `None` if the user is not restricted. In addition
+    /// to restrictions of the user, a required second factor may be missing, or may not have been
+    /// proved in this session. A second factor was not proved if the session began before the user
+    /// added the first app or, if the user's passkey counts as two factors, with another
     /// credential.
     pub fn restricted_reason_in(&self, session: &Session, config: &ProjectConfig) -> Option<RestrictedReason> {
         let lacks_factor = || self.lacks_factor_in(session, config).then_some(RestrictedReason::SecondFactorRequired);
@@ -17,7 +17,7 @@ impl User {
     }
 
     /// Whether the user could prove a required second factor in this session but has not done so,
-    /// whether or not the user is restricted for another reason.
+    /// regardless of other restrictions.
     pub fn owes_second_factor(&self, session: &Session, config: &ProjectConfig) -> bool {
         self.lacks_factor_in(session, config) && self.can_prove_two_factors(config)
     }

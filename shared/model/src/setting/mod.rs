@@ -62,7 +62,7 @@ pub(crate) fn check_url(path: &str, text: &str) -> Result<(), SettingRefusal> {
     url.map(drop).ok_or_else(|| invalid(path, "must be an http or https URL of at most 2048 bytes"))
 }
 
-/// A deployment for tests, with every sender permitted and without shared clients.
+/// A deployment for tests, which permits every sender and does not share clients.
 #[cfg(test)]
 pub(crate) mod testing {
     use crypto::deployment_secret::DeploymentSecret;

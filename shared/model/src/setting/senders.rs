@@ -1,4 +1,4 @@
-//! The permitted sender addresses. Projects without their own mail server send through the
+//! The permitted sender addresses. Projects without their own mail server send emails through the
 //! deployment's server and share its reputation.
 
 use crate::email::{Email, EmailRefusal};
@@ -13,7 +13,7 @@ pub struct Senders {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Others {
     Any,
-    /// Addresses, and domains without an `@`. A domain does not cover its subdomains.
+    /// Addresses, and domains without an `@`. A domain does not include its subdomains.
     Listed(Vec<String>),
 }
 

@@ -18,8 +18,8 @@ use crate::provider::registration::Registration;
 
 /// How long a user may take to authorize at the provider.
 pub const LIFE: SignedDuration = SignedDuration::from_mins(10);
-/// How long an expired flow and its cookie are kept, so that users who return late are sent back to
-/// the app with an error instead of being stranded on a page of the API.
+/// How long an expired flow and its cookie are kept. Users who return late are then sent back to
+/// the app with an error, instead of being stranded on a page of the API.
 pub const MEMORY: SignedDuration = SignedDuration::from_mins(50);
 
 /// The prefix of a flow's cookie name, followed by part of the digest of the inner state. The
@@ -75,7 +75,7 @@ pub struct Authorization {
     /// The scopes that the app requested in addition to the scopes for signing in.
     pub provider_scope: Option<String>,
     /// The user to whom the account is linked, or the anonymous user to upgrade. Absent in a flow
-    /// without an access token, and if an ordinary user begins a sign-in while signed in.
+    /// without an access token, and if an ordinary user starts a sign-in while signed in.
     pub user_id: Option<UserId>,
     /// The user's credential epoch when the flow began; 0 in flows without a user.
     #[serde(default)]
@@ -95,8 +95,8 @@ pub fn challenge(verifier: &str) -> String {
     URL_SAFE_NO_PAD.encode(digest(&SHA256, verifier.as_bytes()))
 }
 
-/// The nonce in the ID token if a native app sent only a digest of its `nonce` to the provider: the
-/// SHA-256 of `nonce` in hexadecimal digits, as in the examples of Apple and Firebase.
+/// The nonce in the ID token if a native app sent only a digest of its `nonce` to the provider. The
+/// digest is SHA-256 in hexadecimal digits, as in the examples of Apple and Firebase.
 pub fn native_nonce(nonce: &str) -> String {
     base16ct::lower::encode_string(digest(&SHA256, nonce.as_bytes()).as_ref())
 }
@@ -142,14 +142,14 @@ pub struct RequestedAccess {
 }
 
 impl RequestedAccess {
-    /// The access that a flow requests from a provider. `has_offline_access` says whether an issuer
-    /// that is not in the catalog lists the scope `offline_access`; it has no effect for a provider
-    /// in the catalog.
+    /// The access that a flow requests from a provider. `has_offline_access` indicates whether an
+    /// issuer that is not in the catalog lists the scope `offline_access`; it has no effect for a
+    /// provider in the catalog.
     ///
     /// A flow that links an account or requests additional scopes also requests a refresh token, if
-    /// the provider has a way to request one. This can make the provider ask for consent again. A
-    /// plain sign-in ([`is_plain`]) must not do that, because some providers then require the
-    /// consent of an administrator, and others ask the user at each sign-in.
+    /// the provider has a way to request one. The provider may then ask for consent again. A plain
+    /// sign-in ([`is_plain`]) does not request a refresh token, because some providers would then
+    /// require the consent of an administrator, and others would ask the user at each sign-in.
     pub fn new(provider_id: &str, purpose: Purpose, extra_scope: Option<&str>, has_offline_access: bool) -> Self {
         let extra = extra_scope.unwrap_or_default().trim();
         // An app can request the scope even if the issuer does not list it.
@@ -240,7 +240,7 @@ mod tests {
             ("openid email profile offline_access", &[("prompt", "consent")][..])
         );
         let own = RequestedAccess::new("acme", Purpose::Authenticate, Some("offline_access"), false);
-        assert_eq!(own, acme(true), "the app asks for it itself");
+        assert_eq!(own, acme(true), "the app itself asks for offline_access");
         assert_eq!((acme(false).scope.as_str(), acme(false).parameters), ("openid email profile", &[][..]));
     }
 

@@ -1,4 +1,4 @@
-//! Decides which user a provider account signs in, as a pure function of the facts.
+//! Decides which user a provider account signs in. The decision depends only on the given facts.
 
 use wire::id::UserId;
 
@@ -18,8 +18,8 @@ pub struct Situation<'a> {
     pub account_owner: Option<(UserId, bool)>,
     /// The address that the provider reported, and whether the provider has verified it.
     pub email: Option<(&'a Email, bool)>,
-    /// The user who signs in with that address in this project, and whether the address has been
-    /// proved here.
+    /// The user who signs in with that address, and whether the address has been proved in this
+    /// project.
     pub email_owner: Option<(UserId, bool)>,
     /// The project's strategy if another user signs in with the address.
     pub strategy: MergeStrategy,
@@ -34,9 +34,9 @@ pub enum Decision {
     SignIn(UserId),
     /// The account is added to this user as another way to sign in.
     Attach(UserId),
-    /// This user signs in with the address, but nobody has proved the address here. The user's
-    /// account is handed over to the person who has verified the address at the provider (see
-    /// [`ownership`](crate::user::ownership)).
+    /// This user signs in with the address, but nobody has proved the address in this project. The
+    /// user's account is handed over to the person who has verified the address at the provider
+    /// (see [`ownership`](crate::user::ownership)).
     TakeOver(UserId),
     /// A new user is created with the account.
     SignUp {
@@ -185,7 +185,7 @@ mod tests {
         assert_eq!(raise.decide(), Err(Refusal::EmailTaken { would_work_if_verified: false }));
         let duplicate = Situation { strategy: MergeStrategy::AllowDuplicates, ..taken.clone() };
         assert_eq!(duplicate.decide(), Ok(Decision::SignUp { email_signs_in: false }));
-        // The strategy also decides when nobody has proved the address here.
+        // The strategy also applies if nobody has proved the address in this project.
         for (strategy, wanted) in [
             (MergeStrategy::LinkMethod, Ok(Decision::TakeOver(world.ada))),
             (MergeStrategy::RaiseError, Err(Refusal::EmailTaken { would_work_if_verified: false })),

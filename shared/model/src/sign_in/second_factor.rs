@@ -44,8 +44,9 @@ pub struct MfaAttempt {
     /// earlier versions.
     pub to_attach: Option<Attach>,
     /// The provider's tokens for the account with which the sign-in began. When the attempt is
-    /// completed, the tokens are stored for the account and removed here. Absent if there are no
-    /// tokens, if the tokens are in `to_attach`, and in attempts from earlier versions.
+    /// completed, the tokens are stored for the account and removed from the attempt. Absent if
+    /// there are no tokens, if the tokens are in `to_attach`, and in attempts from earlier
+    /// versions.
     pub new_tokens: Option<NewTokens>,
 }
 

@@ -3,8 +3,8 @@
 //!
 //! The work of a condition is an upper bound that is computed from its text (`sign_up::cost`) and
 //! does not depend on the sign-up. Otherwise, a sufficiently long address could cause the rule that
-//! rejects it to be skipped. So when the rules are set, it is already known which rules will be
-//! skipped, and the same rules are skipped for every sign-up.
+//! rejects it to be skipped. The rules to skip are therefore known when the rules are set, and are
+//! the same for every sign-up.
 
 /// The maximum number of steps for all rules of a project together. A step takes about a tenth of a
 /// microsecond, so an evaluation takes less than five milliseconds of processor time. Most rules
@@ -24,11 +24,11 @@ pub(crate) struct Budget {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum BudgetRefusal {
     #[error(
-        "it would take {needed} steps, but earlier rules leave only {left} of the {MAX_STEPS} steps that all rules of a project may take"
+        "the condition would take {needed} steps, but earlier rules leave only {left} of the {MAX_STEPS} steps that all rules of a project may take"
     )]
     Steps { needed: u64, left: u64 },
     #[error(
-        "it would take {needed} bytes of memory, but earlier rules leave only {left} of the {MAX_BYTES} bytes that all rules of a project \
+        "the condition would take {needed} bytes of memory, but earlier rules leave only {left} of the {MAX_BYTES} bytes that all rules of a project \
          may take"
     )]
     Bytes { needed: usize, left: usize },
@@ -62,7 +62,6 @@ impl Budget {
         MAX_BYTES - self.bytes
     }
 
-    /// The spent steps.
     pub(crate) fn spent(&self) -> u64 {
         MAX_STEPS - self.steps
     }

@@ -28,8 +28,7 @@ fn check_one(condition: &str) -> Result<(), RuleRefusal> {
     check(&[rule("it", 0, condition)]).map_err(|(_, invalid)| invalid)
 }
 
-/// A condition that takes almost a third of the budget, with 48 comparisons with a pattern of 512
-/// bytes.
+/// A condition that takes almost a third of the budget: 48 comparisons with a pattern of 512 bytes.
 fn third(letter: char) -> String {
     vec![format!(r#"email.matches("{letter}")"#); 48].join("||")
 }
@@ -44,7 +43,7 @@ fn a_condition_cannot_multiply_its_work() {
     for condition in [
         each("x + x"),
         nested.clone(),
-        // The check runs without an address, whereas sign-ups have an address.
+        // The check evaluates conditions without an address, whereas sign-ups have an address.
         format!(r#"email == "" || {nested}"#),
         format!("true ? true : {nested}"),
         "[[1].map(x, x)].all(y, true)".to_owned(),
@@ -54,7 +53,7 @@ fn a_condition_cannot_multiply_its_work() {
         format!(r#"email.matches("{}")"#, "()".repeat(500)),
         format!("[{}].exists(p, email.matches(p))", vec!["'a'"; 100].join(",")),
         format!("[{}].all(x, {} == '')", vec!["email"; 100].join(","), vec!["x"; 300].join("+")),
-        // Parsing these conditions would take 20 and 5 milliseconds.
+        // Parsing the next two conditions would take 20 and 5 milliseconds.
         format!("email{} == ''", ".b()".repeat(500)),
         format!("email{} == ''", ".b() // a\n".repeat(200)),
         format!("{}true{}", "[1].all(x, ".repeat(90), ")".repeat(90)),
@@ -141,7 +140,7 @@ fn probed() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    /// The work of an evaluation, counted in the calls of `probe`, is within the bound, which does
+    /// The work of an evaluation, measured by the calls of `probe`, is within the bound, which does
     /// not depend on values.
     #[test]
     fn the_bound_holds(condition in probed()) {

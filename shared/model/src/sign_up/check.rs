@@ -1,4 +1,4 @@
-//! The rules for setting sign-up rules.
+//! Validates sign-up rules when they are set.
 
 use std::collections::HashSet;
 
@@ -32,7 +32,7 @@ pub enum RuleRefusal {
     Length,
     /// The condition cannot be parsed or evaluated, is not boolean, or is too expensive, either
     /// alone or together with other rules.
-    #[error("must be a boolean CEL expression that fits into the budget of an evaluation: {0}")]
+    #[error("must be a boolean CEL expression within the evaluation budget: {0}")]
     Condition(String),
 }
 

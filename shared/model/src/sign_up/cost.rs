@@ -1,9 +1,10 @@
-//! An upper bound on the work of a condition, computed from its text alone. The bound is the sum
-//! over the nodes of the condition's syntax tree, each with the bytes that it reads or copies. The
-//! sizes of values are bounded too, because operators such as `+` make values longer.
+//! An upper bound on the work of a condition, computed from its text alone. The bound is the sum of
+//! the steps of all nodes in the condition's syntax tree, including the steps for the bytes that a
+//! node reads or copies. The sizes of values are bounded too, because operators such as `+` make
+//! values longer.
 //!
 //! Macros such as `map` and `exists` multiply the work of their body, and nested or chained macros
-//! would multiply the work repeatedly. So a macro must not occur in the body or in the list of
+//! would multiply the work repeatedly. A macro must therefore not occur in the body or the list of
 //! another macro.
 
 use cel::IdedExpr;
@@ -52,7 +53,7 @@ pub(crate) enum Refusal {
     Deep,
 }
 
-/// An upper bound on a value.
+/// An upper bound on the size of a value.
 #[derive(Debug, Clone, Copy, Default)]
 struct Size {
     /// The bytes of the value, including those of its elements.
@@ -134,7 +135,6 @@ impl Size {
         }
     }
 
-    /// A list of elements.
     fn list(elements: impl Iterator<Item = Self>) -> Self {
         elements.fold(Self::from_bytes(0), |list, element| {
             let item = element.bytes.saturating_add(VALUE);
@@ -284,7 +284,8 @@ fn is_copied(expression: &Expr) -> bool {
     }
 }
 
-/// Whether a function returns a number, a boolean or a type, whatever the sizes of its arguments.
+/// Whether a function returns a number, a boolean or a type, regardless of the sizes of its
+/// arguments.
 fn is_scalar(name: &str) -> bool {
     const SCALAR: [&str; 24] = [
         operators::LOGICAL_AND,

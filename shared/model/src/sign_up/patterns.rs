@@ -25,7 +25,7 @@ const STEPS_PER_BYTE: u64 = 2;
 /// The smallest compiled size to try, per byte of a regular expression: most letters become a
 /// state, so a smaller size would fail.
 const MIN_PER_BYTE: usize = 16;
-/// How many pairs of a compiled byte and a byte of the text are compared in one step. Each byte of
+/// How many pairs of one compiled byte and one byte of the text are compared per step. Each byte of
 /// the text visits each state at most once.
 const PAIRS_PER_STEP: u64 = 768;
 
@@ -33,7 +33,7 @@ const PAIRS_PER_STEP: u64 = 768;
 #[derive(Debug, Default)]
 pub(crate) struct Patterns(HashMap<String, (Regex, usize)>);
 
-/// Why a literal is not compiled.
+/// Why a literal cannot be compiled.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PatternRefusal {
     #[error(transparent)]

@@ -1,5 +1,5 @@
 //! A project's rules, compiled under one `Budget`, so that the processor time of an evaluation is
-//! bounded, whatever the rules. A rule that exceeds the budget left by the rules before it is
+//! bounded regardless of the rules. A rule that exceeds the budget left by the rules before it is
 //! skipped.
 
 use std::sync::{Arc, LazyLock};
@@ -53,19 +53,19 @@ pub enum Status {
     /// The rule is disabled.
     Disabled,
     /// The condition cannot be evaluated for this sign-up, or would exceed the budget; the
-    /// condition then counts as false. When the rule was set, its condition was checked only with
-    /// sample values, or only by an earlier version.
+    /// condition then counts as false. The check when the rule was set may have missed the error,
+    /// because it used sample values or was made by an earlier version.
     Error(String),
 }
 
-/// The facts about a sign-up as conditions see them.
+/// The facts about a sign-up, as variables for conditions.
 #[derive(Debug, Clone)]
 pub struct Facts {
     texts: [(&'static str, String); 5],
     risk_scores: [(&'static str, i64); 2],
 }
 
-/// Why a condition is not compiled.
+/// Why a condition cannot be compiled.
 #[derive(Debug, thiserror::Error)]
 enum ConditionRefusal {
     #[error("{0}")]
@@ -212,7 +212,7 @@ fn first_line(text: &str) -> String {
 }
 
 impl Attempt<'_> {
-    /// The facts about the sign-up as conditions see them.
+    /// The facts about the sign-up, as variables for conditions.
     pub fn facts(&self) -> Facts {
         // The bounds computed in `cost` assume texts of at most these lengths.
         let text = |value: Option<&str>| value.filter(|text| text.len() <= MAX_TEXT).unwrap_or_default().to_owned();

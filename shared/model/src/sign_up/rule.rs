@@ -10,9 +10,9 @@
 //! | `countryCode` | string | origin of the request, in ISO 3166-1 alpha-2; empty if unknown |
 //! | `riskScores.bot`, `riskScores.free_trial_abuse` | int | the scores set by a server, 0 to 100; 0 if none |
 //!
-//! `matches` takes a regular expression. A condition is evaluated once when it is set, so that most
-//! mistakes show up then instead of during a sign-up. The rules of a project share one budget of
-//! work and memory (`budget`).
+//! The function `matches` takes a regular expression. A condition is evaluated once when it is set,
+//! so that most mistakes are found then instead of during a sign-up. The rules of a project share
+//! one budget of work and memory (`budget`).
 
 use deserr::Deserr;
 use serde::{Deserialize, Serialize};
@@ -21,8 +21,8 @@ use utoipa::ToSchema;
 use crate::email::Email;
 use crate::sign_up::risk::SignUpRisk;
 
-/// The maximum number of rules in a project. Requests read all rules, and a sign-up may evaluate
-/// all of them.
+/// The maximum number of rules in a project. The number is limited because requests read all rules,
+/// and a sign-up may evaluate all of them.
 pub const MAX_RULES: usize = 50;
 
 /// A sign-up rule of a project.
@@ -78,7 +78,7 @@ pub enum ActionType {
     Log,
 }
 
-/// What happens if none of the rules allows or rejects the sign-up.
+/// What happens when no rule allows or rejects the sign-up.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Deserr, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[deserr(rename_all = lowercase)]

@@ -3,14 +3,14 @@
 use crate::sign_up::program::{Program, Status, in_order};
 use crate::sign_up::rule::{ActionType, Attempt, DefaultAction, SignUpRule};
 
-/// What decided about a sign-up.
+/// Whether a sign-up is allowed or rejected, and by which rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision<'a> {
-    /// A rule with the action `allow` decided.
+    /// A rule with the action `allow` allowed the sign-up.
     Allow(&'a SignUpRule),
-    /// A rule with the action `reject` decided.
+    /// A rule with the action `reject` rejected the sign-up.
     Reject(&'a SignUpRule),
-    /// None of the rules decided, so the project's default action applies.
+    /// No rule allowed or rejected the sign-up, so the project's default action applies.
     Default(DefaultAction),
 }
 
@@ -31,8 +31,8 @@ pub struct Verdict<'a> {
 #[error("the sign-up rules of the project rejected this sign-up")]
 pub struct Refusal;
 
-/// Evaluates rules in this thread. If requests of other projects would have to wait for this
-/// thread, call [`Program::run`] in another thread, and then [`judge`].
+/// Evaluates rules in this thread. If this thread also handles requests of other projects, call
+/// [`Program::run`] in another thread, and then [`judge`].
 pub fn evaluate<'a>(rules: &'a [SignUpRule], default: DefaultAction, attempt: &Attempt<'_>) -> Verdict<'a> {
     judge(rules, default, Program::compile(rules).run(&attempt.facts()))
 }

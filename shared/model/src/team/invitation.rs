@@ -1,8 +1,9 @@
-//! Invitations to teams. A user may accept an invitation that was sent to one of the user's
-//! verified addresses, either with the invitation's code or, if the address is confirmed
-//! ([`Channel::is_confirmed`](crate::user::Channel::is_confirmed)), from the list of the user's
-//! invitations. An attacker can add a stranger's address to an account and trick the stranger into
-//! opening a link. Even then, the attacker must not see or use invitations to that address.
+//! Invitations to teams. With the invitation's code, a user may accept an invitation that was sent
+//! to one of the user's verified addresses. If the address is confirmed
+//! ([`Channel::is_confirmed`](crate::user::Channel::is_confirmed)), the user may also accept the
+//! invitation from the list of the user's invitations. An attacker who adds a stranger's address to
+//! an account and tricks the stranger into opening a link must not see or use invitations to that
+//! address.
 
 use crypto::digest::Digest;
 use jiff::{SignedDuration, Timestamp};
@@ -38,9 +39,9 @@ pub struct Invitation {
     /// from earlier versions that did not store the sender.
     pub invited_by: Option<UserId>,
     /// The `owner_epoch` of the inviting member when the invitation was sent. The invitation is
-    /// valid only in this epoch, because an intruder may have sent it in an earlier epoch. The
-    /// value is 0 if there is no such member, and in invitations from earlier versions that did not
-    /// store the epoch.
+    /// valid only in this epoch, because an invitation from an earlier epoch may have been sent by
+    /// an intruder. The value is 0 if there is no such member, and in invitations from earlier
+    /// versions that did not store the epoch.
     #[serde(default, skip_serializing_if = "crate::user::is_zero")]
     pub sender_epoch: u64,
     /// The digest of the code's nonce, which is the key of the stored code.
@@ -70,8 +71,8 @@ pub enum AcceptanceRefusal {
 }
 
 impl Invitation {
-    /// Returns the invitation if its code is valid; `attempts` is the number of the caller's
-    /// attempts at the code, including the current one.
+    /// Returns the invitation if its code is valid; `attempts` is the number of times that the
+    /// caller has tried the code, including the current attempt.
     pub fn check(invitation: Option<Self>, attempts: u32, now: Timestamp) -> Result<Self, CodeRefusal> {
         let invitation = invitation.ok_or(CodeRefusal::NotFound)?;
         CodeRefusal::of(invitation.expires_at, invitation.used, attempts, now).map_or(Ok(invitation), Err)
@@ -82,7 +83,8 @@ impl Invitation {
         now < self.expires_at && !self.used
     }
 
-    /// Checks whether this user, under this restriction, may accept the invitation.
+    /// Checks whether this user may accept the invitation. `restricted` is the reason why the user
+    /// is restricted, if any.
     pub fn may_be_accepted_by(
         &self,
         user: &User,

@@ -1,4 +1,4 @@
-//! The forms of a team for clients and for servers.
+//! Teams in responses to clients and to servers.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -39,7 +39,7 @@ pub struct ServerTeam {
     pub server_metadata: Option<Metadata>,
 }
 
-/// A team in the form for the access level of the caller.
+/// A team, with the fields that the caller's access level can read.
 #[derive(Debug, Clone, Serialize)]
 #[serde(untagged)]
 pub enum TeamView {
@@ -78,4 +78,4 @@ impl TeamView {
     }
 }
 
-either!(TeamView, ClientTeam, ServerTeam, "A team in the form for the caller's access level.");
+either!(TeamView, ClientTeam, ServerTeam, "A team, with the fields for the caller's access level.");

@@ -1,7 +1,7 @@
 //! Schemas of response bodies whose form depends on the caller.
 
-/// The schema uses `anyOf` instead of the derived `oneOf`. A body in one form may also match the
-/// schema of the other form, because the body contains all fields of that form.
+/// The schema uses `anyOf` instead of the derived `oneOf`. A body in the server form also matches
+/// the schema of the client form, because the body contains all fields of the client form.
 #[macro_export]
 macro_rules! either {
     ($view:ident, $client:ident, $server:ident, $description:literal) => {

@@ -3,8 +3,8 @@
 
 use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
 
-/// The maximum number of words in a search. A request could contain thousands of words, each of
-/// which is compared with every text.
+/// The maximum number of words in a search. Without a limit, a request could contain thousands of
+/// words, each of which is compared with every text.
 pub const MAX_SEARCHED_WORDS: usize = 16;
 
 /// Letters without a decomposition, and the letters that people type instead.

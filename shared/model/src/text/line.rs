@@ -4,8 +4,8 @@
 //! A right-to-left override in a name rearranges the surrounding sentence (Unicode TR 36 §2.7), and
 //! a line or paragraph separator breaks the sentence. Invisible characters make two different names
 //! look the same. Some invisible characters are part of correct spelling: Persian and the scripts
-//! of India use joiners, and emoji use both joiners and selectors. Such characters are permitted
-//! only where spelling requires them.
+//! of India use joiners, and emoji use both joiners and selectors. Joiners and selectors are
+//! permitted only where spelling requires them.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -22,8 +22,8 @@ const ZERO_WIDTH_JOINER: char = '\u{200d}';
 const BLACK_FLAG: char = '\u{1f3f4}';
 const KEYCAP: char = '\u{20e3}';
 
-/// Whether a character may occur in a name between `before` and `after`; `None` stands for the
-/// start or the end of the name.
+/// Whether a character may occur in a name between `before` and `after`; `None` means the start or
+/// the end of the name.
 fn fits(before: Option<char>, character: char, after: Option<char>) -> bool {
     let (follows, precedes) = (|rule: fn(char) -> bool| before.is_some_and(rule), |rule: fn(char) -> bool| after.is_some_and(rule));
     match character {
@@ -35,10 +35,10 @@ fn fits(before: Option<char>, character: char, after: Option<char>) -> bool {
     }
 }
 
-/// Whether a character must be removed. Such characters are control characters, line and paragraph
-/// separators, interlinear annotations, direction marks, embeddings, overrides and isolates
-/// (`Bidi_Control`), and invisible characters (`Default_Ignorable_Code_Point` of Unicode 16).
-/// Joiners, selectors and tags are decided by [`fits`].
+/// Whether a character must be removed: control characters, line and paragraph separators,
+/// interlinear annotations, direction marks, embeddings, overrides and isolates (`Bidi_Control`),
+/// and invisible characters (`Default_Ignorable_Code_Point` of Unicode 16). [`fits`] decides about
+/// joiners, selectors and tags.
 fn is_stray(character: char) -> bool {
     character.is_control()
         || matches!(
@@ -166,7 +166,7 @@ pub fn stripped(text: &str) -> String {
 /// many characters that are permitted in a name.
 pub fn to_line(text: &str, max_chars: usize) -> String {
     let short: String = fitting(text).take(max_chars).collect();
-    // A joiner that is now at the end may belong to a character that was removed.
+    // A joiner at the new end may have belonged to a character that was cut off.
     stripped(&short)
 }
 
@@ -186,7 +186,8 @@ pub fn plain(text: &str) -> String {
 
 /// A name for use in an email, altered so that mail programs do not turn the name into a link. A
 /// word joiner, which host names cannot contain (RFC 5892), is inserted after every `@`, `:` and
-/// `/`, and after every dot, including East Asian dots, unless a space follows or the name ends.
+/// `/`, and after every dot, including East Asian dots. No joiner is needed before a space or at
+/// the end of the name.
 pub fn unlinked(name: &str) -> String {
     let mut unlinked = String::with_capacity(name.len());
     // Names stored by earlier versions may contain characters that `check` rejects.

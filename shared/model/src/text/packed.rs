@@ -1,5 +1,5 @@
-//! Compresses texts of at least 1 KiB (`#[serde(with)]`). Bodies are most of an outbox entry,
-//! markup shrinks to a quarter, and DynamoDB charges writes by size.
+//! Compresses texts of at least 1 KiB (`#[serde(with)]`). Bodies make up most of an outbox entry,
+//! compression reduces markup to a quarter, and DynamoDB charges for writes by size.
 
 use std::fmt;
 

@@ -16,8 +16,8 @@
 //! | all links are removed | entries that are older than [`MAX_LAG`] have no link; the worker links them, but each of these links was made too late |
 //! | an older head is restored, with fewer links | not in DynamoDB; but every link is logged, and `gateway audit verify --expect` compares the chain with a logged link |
 //!
-//! A link expires together with its last entry, and never before an earlier link. So the unexpired
-//! links are always the end of the chain, without gaps.
+//! A link expires together with its last entry, and never before an earlier link. The unexpired
+//! links are therefore always the end of the chain, without gaps.
 
 use crypto::digest::Digest;
 use jiff::civil::Date;
@@ -27,12 +27,12 @@ use wire::clock::after;
 use wire::id::ProjectId;
 
 /// How far before the latest linked entry the worker still looks for new entries. Entries may be
-/// late by the sum of three times: the duration of the longest request, the largest difference
-/// between the clocks of instances, and the minute over which events are counted.
+/// late by the duration of the longest request, plus the largest difference between the clocks of
+/// instances, plus the minute over which events are counted.
 pub const OVERLAP: SignedDuration = SignedDuration::from_mins(5);
 /// The maximum time between an entry and its link: the table's stream keeps a change for a day, and
-/// the rest is for the work itself. A later link may mean that no worker ran for that long, or that
-/// someone removed the earlier links that covered the entries.
+/// the remaining two hours are for the work itself. A later link may mean that no worker ran for
+/// that long, or that someone removed the earlier links that covered the entries.
 pub const MAX_LAG: SignedDuration = SignedDuration::from_hours(26);
 /// The maximum number of entries in a link, which then takes about 13 KB.
 pub const MAX_ENTRIES: usize = 100;
@@ -161,7 +161,7 @@ impl Link {
         Digest::from_bytes(&serde_json::to_vec(self).unwrap_or_default())
     }
 
-    /// The text of which the link's MAC is computed.
+    /// The text that the link's MAC authenticates.
     pub fn text(&self, project: &ProjectId) -> String {
         format!("link {project} {}", self.digest())
     }
@@ -173,7 +173,7 @@ impl Head {
         Self { number: link.number, digest: link.digest(), watermark: link.watermark.clone(), expires_at: link.expires_at }
     }
 
-    /// The text of which the head's MAC is computed.
+    /// The text that the head's MAC authenticates.
     pub fn text(&self, project: &ProjectId) -> String {
         let Self { number, digest, watermark, expires_at } = self;
         format!("head {project} {number} {digest} {watermark} {expires_at}")

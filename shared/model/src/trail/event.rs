@@ -21,10 +21,10 @@ pub enum Event {
     /// The first factor of a sign-in was correct, and the second factor was requested.
     #[deserr(rename = "second-factor-asked")]
     SecondFactorAsked,
-    /// The device was remembered after the second factor.
+    /// The device was remembered after the second factor was proved.
     #[deserr(rename = "device-remembered")]
     DeviceRemembered,
-    /// A remembered device stood in for the second factor.
+    /// A remembered device replaced the second factor.
     #[deserr(rename = "device-used")]
     DeviceUsed,
     /// A device was forgotten.
@@ -33,10 +33,10 @@ pub enum Event {
     /// The password, code or passkey response at a sign-in was wrong.
     #[deserr(rename = "sign-in-failed")]
     SignInFailed,
-    /// A session was created for someone else to use in the user's name.
+    /// A session was created for someone else to use on behalf of the user.
     #[deserr(rename = "impersonation")]
     Impersonation,
-    /// A signed-in user proved their presence again.
+    /// A signed-in user authenticated again.
     #[deserr(rename = "reauthenticated")]
     Reauthenticated,
     /// A signed-in user gave a wrong password, code or passkey response.
@@ -84,7 +84,7 @@ pub enum Event {
     /// One of several authenticator apps was removed.
     #[deserr(rename = "one-authenticator-removed")]
     OneAuthenticatorRemoved,
-    /// The last authenticator app was removed, which switches the second factor off.
+    /// The last authenticator app was removed, which turns off the second factor.
     #[deserr(rename = "authenticator-removed")]
     AuthenticatorRemoved,
     /// A set of recovery codes was created.
@@ -111,7 +111,7 @@ pub enum Event {
     /// An API key of the user was created.
     #[deserr(rename = "api-key-created")]
     ApiKeyCreated,
-    /// An API key of the user was found in public, and revoked.
+    /// An API key of the user was found in a public place and revoked.
     #[deserr(rename = "api-key-exposed")]
     ApiKeyExposed,
     /// The user allowed an OAuth client to sign the user in.

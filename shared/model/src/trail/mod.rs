@@ -2,9 +2,9 @@
 //! Entries expire. Entries never change, except for the count and the expiry of events that are
 //! counted per minute: failed sign-ins and proofs, and rejected sign-ups.
 //!
-//! An entry contains names and ids: those of the operation, the caller and the targets, and the
-//! names of the fields sent. An entry never contains the value of a field, because the value may be
-//! secret.
+//! An entry contains the names and ids of the operation, the caller and the targets, and the names
+//! of the fields in the request. An entry never contains the value of a field, because the value
+//! may be secret.
 
 pub mod account;
 pub mod chain;
@@ -37,7 +37,7 @@ pub use crate::trail::target::{MAX_TARGET_ID, Target, TargetKind};
 pub const MAX_FIELDS: usize = 50;
 /// The maximum length of a field name, in bytes; longer names are dropped.
 pub const MAX_FIELD: usize = 128;
-/// The maximum depth of settings that are named; deeper settings count as values.
+/// The maximum depth at which settings are named; deeper settings count as values.
 const MAX_DEPTH: usize = 6;
 
 /// An entry of the trail.
@@ -51,8 +51,8 @@ pub struct Entry {
     /// The operation's name, as in the OpenAPI document; a special name, such as `gateway-key-add`,
     /// for work by the system.
     pub operation: String,
-    /// The effects on the account, in the order of [`Event`]. Empty if the name of the operation
-    /// says enough.
+    /// The effects on the account, in the order of [`Event`]. Empty if the name of the operation is
+    /// sufficient.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<Event>,
     /// For a sign-in or a reauthentication, how the user authenticated.

@@ -70,6 +70,8 @@ pub enum TargetKind {
     OauthClient,
     /// A grant of a user to an OAuth client.
     OauthGrant,
+    /// A resource for which OAuth clients get access tokens.
+    OauthResource,
 }
 
 impl From<DocumentKind> for TargetKind {

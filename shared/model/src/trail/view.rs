@@ -1,4 +1,4 @@
-//! The forms of the trail for administrators and for users. Users see what happened to their
+//! The audit trail in responses to administrators and to users. Users see what happened to their
 //! account, but not which administrator caused it, or from where.
 
 use jiff::Timestamp;
@@ -22,7 +22,7 @@ pub struct AuditEntry {
     /// The name of the operation.
     #[schema(example = "auth-password-sign-in")]
     pub operation: String,
-    /// What happened to the account; empty if the name of the operation says enough.
+    /// What happened to the account; empty if the name of the operation is sufficient.
     pub events: Vec<Event>,
     /// For a sign-in or a reauthentication, how the user authenticated (RFC 8176).
     pub method: Vec<Amr>,
@@ -91,7 +91,7 @@ impl Role {
     fn of(entry: &Entry, user: UserId) -> Self {
         match (entry.actor, entry.access) {
             (Actor::User { user_id, .. }, access) if user_id == user => match access {
-                // A request with a server key counts as made by the server, even if it also
+                // A request with a server key counts as a server's request, even if it also
                 // contains a user's token.
                 Some(Access::Server) => Self::Server,
                 Some(Access::Admin) => Self::Administrator,
@@ -105,7 +105,7 @@ impl Role {
 }
 
 impl Activity {
-    /// An entry about `user`, in the form for that user.
+    /// An entry about `user`, as shown to that user.
     pub fn of(entry: Entry, user: UserId) -> Self {
         let actor = Role::of(&entry, user);
         let Entry { id, at, events, method, place, count, .. } = entry;

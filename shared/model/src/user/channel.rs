@@ -2,9 +2,9 @@
 //!
 //! After every change, a user has at most [`MAX_CHANNELS`] channels, no duplicates, and at most one
 //! primary channel. Removing a channel does not make another channel primary, and does not enable
-//! another channel for signing in: these decisions are up to the user. So a user may have neither a
-//! primary channel nor a channel to sign in with, for example after signing up with a provider that
-//! does not report an address.
+//! another channel for signing in: these decisions are up to the user. A user may therefore have
+//! neither a primary channel nor a channel to sign in with, for example after signing up with a
+//! provider that does not report an address.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -157,13 +157,12 @@ impl User {
     }
 
     /// The standing of a changed channel. If the user asks to sign in with an address, the change
-    /// takes effect when the address is verified, with one exception. If the address of the sign-up
-    /// is the only way to sign in, apart from the password, replacing the address takes effect
-    /// immediately, as if the account had been created with the new address. So a user who corrects
-    /// a typo is not locked out. The exception does not apply to a verified address, which cannot
-    /// be a typo. Nor does the exception apply to an account that has ever had another way to sign
-    /// in. Otherwise, an intruder could replace the address, be the first to prove the new one, and
-    /// become the owner.
+    /// takes effect when the address is verified, with one exception. If the sign-up address is the
+    /// only way to sign in, apart from the password, replacing the address takes effect
+    /// immediately. The account then counts as created with the new address. A user who corrects a
+    /// typo is then not locked out. The exception does not apply to a verified address, which
+    /// cannot be a typo, or to an account that has ever had another way to sign in. Otherwise, an
+    /// intruder could replace the address, be the first to prove the new one, and become the owner.
     fn standing_after(&self, channel: &Channel, value: &Email, patch: &ChannelPatch, author: Author) -> Standing {
         let starts = patch.used_for_auth == Some(true) && !channel.used_for_auth;
         let is_other = *value != channel.value;

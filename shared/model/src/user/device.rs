@@ -1,12 +1,12 @@
-//! Remembered devices, in projects that permit them: after a second factor, a device can get a
-//! token that stands in for the second factor in later sign-ins.
+//! Remembered devices, in projects that permit them: after the user proves a second factor, the
+//! device can get a token that replaces the second factor in later sign-ins.
 //!
 //! A device is forgotten when someone else may have gained access to the account. An account's
 //! devices are forgotten whenever an epoch of the account is raised
 //! ([`ownership`](crate::user::ownership) lists the reasons, such as a changed password), and
-//! whenever the authenticator apps change. A remembered device stands in for the second factor
-//! only. After a sign-in with a remembered device, the session counts as authenticated at the time
-//! when the second factor was proved on the device.
+//! whenever the authenticator apps change. A remembered device replaces only the second factor.
+//! After a sign-in with a remembered device, the session counts as authenticated at the time when
+//! the second factor was proved on the device.
 
 use crypto::digest::Digest;
 use jiff::Timestamp;
@@ -54,7 +54,7 @@ pub struct Device {
     pub authenticators: Vec<AuthenticatorId>,
 }
 
-/// The token of a device in the form in which clients keep it.
+/// The token of a device, as stored by clients.
 #[derive(Clone)]
 pub struct DeviceToken {
     /// The id of the device.
@@ -107,8 +107,8 @@ impl Device {
         })
     }
 
-    /// Whether the device stands in for the second factor of `user` at `now`. If the project
-    /// shortens the time, devices that are already remembered are forgotten earlier as well.
+    /// Whether the device replaces the second factor of `user` at `now`. If the project shortens
+    /// the time, devices that are already remembered are forgotten earlier as well.
     pub fn is_remembered(&self, user: &User, settings: &SecondFactorSettings, now: Timestamp) -> bool {
         let is_in_time = settings.memory().is_some_and(|memory| now < self.expires_at && now < after(self.created_at, memory));
         let epochs = (self.session_epoch, self.credential_epoch) == (user.session_epoch, user.credential_epoch);
@@ -140,7 +140,7 @@ pub struct DeviceView {
 }
 
 impl DeviceView {
-    /// A device in the response to a request with this token.
+    /// A device, as shown in the response to a request with this token.
     pub fn of(device: Device, token: Option<&DeviceToken>) -> Self {
         Self {
             id: device.id,

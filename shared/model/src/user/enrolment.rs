@@ -77,8 +77,8 @@ impl Enrolment {
         self.user_id == user.id && (self.session_epoch, self.credential_epoch) == (user.session_epoch, user.credential_epoch)
     }
 
-    /// Returns the setup if it exists, has not expired and has not been used, and if not too many
-    /// codes from an app were tried; `attempts` is the number of these codes, including the current
+    /// Returns the setup if it exists, has not expired, has not been used, and was not tried too
+    /// often. `attempts` is the number of codes from an app that were tried, including the current
     /// one.
     pub fn check(enrolment: Option<Self>, attempts: u32, now: Timestamp) -> Result<Self, CodeRefusal> {
         let enrolment = enrolment.ok_or(CodeRefusal::NotFound)?;

@@ -68,16 +68,17 @@ pub struct UserInput {
     /// Requires server access. Whether the primary address is verified.
     pub primary_email_verified: Option<bool>,
     /// Requires server access. Whether the user can sign in with the primary address. If absent, an
-    /// existing channel stays as it is, and the user can sign in with a new address only if the
-    /// user could sign in with the previous primary address.
+    /// existing channel stays as it is, and a new address can be used to sign in only if the
+    /// previous primary address could.
     pub primary_email_auth_enabled: Option<bool>,
-    /// Requires server access. The new password; `null` removes the password. In both cases, all
-    /// sessions of the user end. The password of an existing user must satisfy the rules for new
-    /// passwords. The password of a new user can be any password of 1 to 128 characters.
+    /// Requires server access. The new password; `null` removes the password. Setting or removing
+    /// the password ends all sessions of the user. The password of an existing user must satisfy
+    /// the rules for new passwords. The password of a new user can be any password of 1 to 128
+    /// characters.
     #[schema(value_type = Option<String>, format = Password)]
     pub password: Change<Password>,
-    /// Requires server access. A bcrypt hash (`$2a$`, `$2b$`, `$2y$`) of cost 4 to 12, in place of
-    /// a password. Hidden characters and direction controls in a `display_name` in the same request
+    /// Requires server access. A bcrypt hash (`$2a$`, `$2b$`, `$2y$`) of cost 4 to 12, instead of a
+    /// password. Hidden characters and direction controls in a `display_name` in the same request
     /// are removed instead of refused.
     #[schema(value_type = Option<String>)]
     pub password_hash: Option<ImportedHash>,

@@ -1,5 +1,5 @@
-//! Users. A user, with all contact channels and provider accounts, is a single item that is written
-//! under a version condition, so every rule is checked against a consistent state.
+//! Users. A user is stored as a single item, with all contact channels and provider accounts. The
+//! item is written under a version condition, so every rule is checked against a consistent state.
 
 pub mod channel;
 #[cfg(test)]
@@ -54,7 +54,7 @@ use crate::user::standing::Standing;
 use crate::user::totp::Totp;
 
 /// The maximum number of contact channels of a user. The limit keeps the item far below DynamoDB's
-/// 400 KB, and lets the claims of all addresses fit into one transaction.
+/// maximum of 400 KB, and lets the claims of all addresses fit into one transaction.
 pub const MAX_CHANNELS: usize = Quota::ContactChannels.max();
 /// The number of consecutive wrong passwords, over any period, after which the account no longer
 /// accepts passwords (SP 800-63B-4, §3.2.2).
@@ -95,12 +95,12 @@ pub struct User {
     /// Whether the user may sign in with an emailed code or link.
     #[serde(default)]
     pub otp_enabled: bool,
-    /// Whether the user or a server disabled emailed codes and links. If so, redeeming a code does
-    /// not enable codes and links again.
+    /// Whether the user or a server disabled emailed codes and links. If `true`, redeeming a code
+    /// does not enable codes and links again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub otp_refused: bool,
     /// The second factor, if any. Sign-ins require the second factor unless a remembered device
-    /// stands in for it or a passkey counts as both factors.
+    /// replaces it or a passkey counts as both factors.
     pub totp: Option<Totp>,
     /// The accounts at providers.
     #[serde(default)]
@@ -141,15 +141,15 @@ pub struct User {
     /// The credential epoch: codes from an earlier epoch are invalid (see [`ownership`]).
     #[serde(default)]
     pub credential_epoch: u64,
-    /// The first credential epoch since which no way to sign in has been lost: the epoch at the
-    /// sign-up, or when a mistyped address was last corrected. The epoch is raised with each new
-    /// password.
+    /// The earliest credential epoch since which no way to sign in has been lost: the epoch at the
+    /// sign-up, or when a mistyped address was last corrected. A new password does not count as a
+    /// loss, so it raises this epoch together with the credential epoch.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub began_epoch: u64,
-    /// How many times all credentials were removed (because of a new owner, the sign-up of an
-    /// anonymous user, or the takeover of a tool's user) or an intruder was reported. If the user
-    /// sent a team invitation or created a team API key in an earlier epoch, the invitation or key
-    /// is invalid.
+    /// How many times all credentials were removed or an intruder was reported. Credentials are
+    /// removed because of a new owner, the sign-up of an anonymous user, or the takeover of a
+    /// tool's user. If the user sent a team invitation or created a team API key in an earlier
+    /// epoch, the invitation or key is invalid.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub owner_epoch: u64,
     /// The session epoch: sessions from an earlier epoch have ended, except the kept session (see
@@ -186,8 +186,8 @@ pub struct Channel {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_verified: bool,
     /// Whether a verified address is still unproved. The address's verification code was redeemed
-    /// without a session of the account, so the person who receives emails at the address may not
-    /// be the person who uses the account. Always `false` for an unverified address.
+    /// without a session of the account, so the recipient of its emails may not be the user of the
+    /// account. Always `false` for an unverified address.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_unproved: bool,
     /// Whether the address was verified only by a verification code that was redeemed without a
@@ -277,9 +277,9 @@ impl User {
         self.wrong_passwords >= MAX_WRONG_PASSWORDS
     }
 
-    /// Whether the password is no longer accepted from a signed-in user, who must send it to change
-    /// it or to reauthenticate, because too many wrong passwords were sent.
-    /// [`Self::forget_wrong_passwords`] ends this.
+    /// Whether a signed-in user can no longer use the password to change it or to reauthenticate,
+    /// because too many wrong passwords were sent. [`Self::forget_wrong_passwords`] lifts this
+    /// block.
     pub fn is_closed_to_old_passwords(&self) -> bool {
         self.wrong_old_passwords >= MAX_WRONG_PASSWORDS
     }
@@ -289,8 +289,8 @@ impl User {
         self.wrong_passwords > 0 || self.wrong_old_passwords > 0
     }
 
-    /// Resets the counts of wrong passwords. Called when the owner has proved their presence, or
-    /// when the password was replaced or removed.
+    /// Resets the counts of wrong passwords. Called when the owner has authenticated, or when the
+    /// password was replaced or removed.
     pub fn forget_wrong_passwords(&mut self) {
         self.wrong_passwords = 0;
         self.wrong_old_passwords = 0;

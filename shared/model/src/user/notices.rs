@@ -24,8 +24,8 @@ const MAX_RELEASED: usize = 50;
 /// The state of an account's change notices.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notices {
-    /// The highest number used so far. The number belongs to the latest change with a scheduled or
-    /// sent notice, to an undone sign-in, or to a change of the account's owner.
+    /// The highest number of a change so far. The number belongs to the latest change with a
+    /// scheduled or sent notice, to an undone sign-in, or to a change of the account's owner.
     #[serde(default)]
     latest: u64,
     /// Inclusive ranges (from, to) of undone changes, or of changes from before the current owner,
@@ -39,8 +39,8 @@ pub struct Notices {
     #[serde(default)]
     pub(crate) joined: Vec<JoinedAddress>,
     /// Addresses that their recipients removed from the account and that have not been verified in
-    /// the account since. At most [`MAX_RELEASED`], the latest last. Only a link that was sent to
-    /// such an address restores it.
+    /// the account since. There are at most [`MAX_RELEASED`], with the latest last. Only a link
+    /// that was sent to a removed address restores that address.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) released: Vec<Email>,
 }

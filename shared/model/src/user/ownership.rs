@@ -5,7 +5,8 @@
 //! credential epoch in which it was created. A session is valid only in the session epoch in which
 //! it began, unless it was kept. Ending all sessions raises both epochs. The entire account is one
 //! item, written under a version condition, so each transition below happens completely or not at
-//! all. Codes and sessions from before the transition belong to an older epoch.
+//! all. If a transition raises an epoch, the codes or sessions from before the transition are no
+//! longer valid.
 //!
 //! | transition | credentials | sessions | credential epoch |
 //! |---|---|---|---|
@@ -84,9 +85,9 @@ impl Channel {
         self.is_verified && !self.is_unproved
     }
 
-    /// Whether the person who uses the account is known to receive the emails of the address. An
+    /// Whether the person who uses the account is known to receive emails at the address. An
     /// address that was verified only with a code redeemed without a session may belong to someone
-    /// else, who opened a link that they had not requested.
+    /// else, who opened the link without having requested it.
     pub fn is_confirmed(&self) -> bool {
         self.is_proved() && !self.is_elsewhere
     }
@@ -148,8 +149,8 @@ impl User {
         self.channels = vec![Channel { used_for_auth: true, is_verified: true, is_primary: true, ..channel }];
     }
 
-    /// Whether the account may have been used, according to the user's data. This is the case if a
-    /// server did not create the account, if the account has or had a credential other than the
+    /// Whether the account may have been used, according to the user's data. An account may have
+    /// been used if a server did not create it, if it has or had a credential other than the
     /// address, or if its sessions were ended.
     pub fn may_have_been_used(&self) -> bool {
         let has_credential = self.password.is_some() || !self.provider_accounts.is_empty() || !self.passkeys.is_empty();
@@ -169,7 +170,7 @@ impl User {
     }
 
     /// Turns an anonymous user who signs up at `now` into an ordinary user, without the anonymous
-    /// user's credentials and sessions. Anyone who shared one of the sessions must not have access
+    /// user's credentials and sessions. Anyone who shared one of those sessions must not get access
     /// to the account. The caller then adds the credential of the sign-up.
     pub fn sign_up(&mut self, now: Timestamp) {
         self.upgrade(now);
@@ -177,8 +178,8 @@ impl User {
         self.began_epoch = self.credential_epoch;
     }
 
-    /// Removes all ways to sign in, and ends all sessions. New kinds of credentials must be removed
-    /// here too.
+    /// Removes all ways to sign in, and ends all sessions. New kinds of credentials must also be
+    /// removed in this function.
     pub fn remove_credentials(&mut self) {
         self.channels.clear();
         self.password = None;
@@ -197,12 +198,11 @@ impl User {
     /// Marks an address as verified with an emailed code; `false` if the user no longer has the
     /// address.
     ///
-    /// If a stranger redeemed the code, it is unknown whether the recipient uses the account. So an
-    /// address that a client claimed at sign-up stays unproved, and so does the account's first
-    /// verified address. Additional addresses count as proved, but not as confirmed. If such an
-    /// address stayed unproved, someone who added it with a stolen session could use the address to
-    /// become the owner of the account, and the links in the notices to the owner would become
-    /// invalid.
+    /// If a stranger redeemed the code, it is unknown whether the recipient uses the account. An
+    /// address that a client claimed at sign-up therefore stays unproved, as does the account's
+    /// first verified address. Additional addresses count as proved, but not as confirmed.
+    /// Otherwise, someone who added an address with a stolen session could use it to become the
+    /// owner, which would invalidate the links in the notices to the real owner.
     pub fn verify_email(&mut self, email: &Email, prover: Prover) -> bool {
         let is_further = self.channels.iter().any(|other| other.is_verified && other.value != *email);
         let Some(channel) = self.channels.iter_mut().find(|channel| channel.value == *email) else { return false };
@@ -219,14 +219,14 @@ impl User {
     }
 
     /// Releases the claim to an address that another account has verified; `false` if this account
-    /// does not have a claim that gives way.
+    /// does not have a claim that it must release ([`Channel::gives_way`]).
     pub fn give_way(&mut self, email: &Email) -> bool {
         let channel = self.channels.iter_mut().find(|channel| channel.value == *email && channel.gives_way());
         channel.map(Channel::give_up).is_some()
     }
 
-    /// Removes the channel of an address, because the person who receives the address's emails says
-    /// that the account belongs to someone else; `false` if the channel does not exist.
+    /// Removes the channel of an address whose recipient says that the account belongs to someone
+    /// else; `false` if the channel does not exist.
     pub fn release(&mut self, id: ChannelId) -> bool {
         let Some(position) = self.channels.iter().position(|channel| channel.id == id) else { return false };
         let channel = self.channels.remove(position);
@@ -258,9 +258,9 @@ impl User {
         self.credential_epoch += 1;
     }
 
-    /// Invalidates all codes if the user has lost a way to sign in since `before`: an address was
-    /// removed, replaced, disabled for signing in or is no longer primary, or a provider account
-    /// was unlinked or disabled for signing in.
+    /// Invalidates all codes if the user has lost a way to sign in since `before`. A way is lost if
+    /// an address was removed, replaced, disabled for signing in or is no longer primary, or if a
+    /// provider account was unlinked or disabled for signing in.
     pub fn raise_epoch_if_way_in_went(&mut self, before: &Self) {
         let address_stays = |old: &Channel| {
             self.channels
@@ -276,8 +276,8 @@ impl User {
         }
     }
 
-    /// Whether an unverified channel is the address with which the user signed up, or the user's
-    /// correction of it. Losing a way to sign in after the sign-up would have raised the epoch.
+    /// Whether an unverified channel is the address with which the user signed up, or a correction
+    /// of that address. Losing a way to sign in after the sign-up would have raised the epoch.
     pub fn began_with(&self, channel: &Channel) -> bool {
         self.credential_epoch == self.began_epoch && channel.signs_in() && channel.standing == Standing::Provisional
     }

@@ -131,7 +131,8 @@ fn the_first_verified_address_is_unproved_even_if_it_was_added() {
     assert_eq!(user.prove(&bob, Prover::Stranger, id()), Some(Proof::First));
 }
 
-/// Otherwise, an intruder with a stolen session could become the owner of the account.
+/// If an added address could replace the owner, an intruder with a stolen session could become the
+/// owner of the account.
 #[test]
 fn an_address_that_was_added_to_a_verified_one_does_not_replace_the_owner() {
     let (ada, bob) = (email("ada@example.com"), email("bob@example.com"));
@@ -142,8 +143,8 @@ fn an_address_that_was_added_to_a_verified_one_does_not_replace_the_owner() {
         assert!(user.channels[2].is_proved());
         assert_eq!(user.prove(&bob, Prover::Stranger, id()), Some(Proof::Known));
     }
-    // The address of the sign-up still belongs to its recipient, whatever was added to the account
-    // before.
+    // The sign-up address still belongs to its recipient, regardless of what was added to the
+    // account before.
     let mut user = prepared();
     user.verify_email(&bob, Prover::Creator);
     user.verify_email(&ada, Prover::Stranger);

@@ -68,8 +68,8 @@ wire::deserr_from!(PasskeyName, String, |text| {
     line::check(text, 1..=MAX_NAME).map(|()| Self(text.to_owned()))
 });
 
-/// Why a change to a user's passkeys is refused. The user is then unchanged, except that
-/// [`Self::Cloned`] is recorded.
+/// Why a change to a user's passkeys is refused. A refused change leaves the user unchanged, except
+/// that [`Self::Cloned`] is recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// The user does not have this passkey.

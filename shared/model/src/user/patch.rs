@@ -123,9 +123,9 @@ impl User {
         }
     }
 
-    /// Makes an address primary. Otherwise, an existing channel remains unchanged. A new channel is
-    /// unverified. The user can sign in with it only if the user could sign in with the previous
-    /// primary address.
+    /// Makes an address primary. Other fields of an existing channel remain unchanged. A new
+    /// channel is unverified, and the user can sign in with it only if the user could sign in with
+    /// the previous primary address.
     fn make_primary(&mut self, email: &Email, author: Author, entropy: &Entropy) -> Result<(), Refusal> {
         let used_for_auth = self.primary().is_some_and(|primary| primary.used_for_auth);
         if self.channel_of(email).is_none() {

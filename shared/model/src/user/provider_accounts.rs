@@ -2,9 +2,9 @@
 //!
 //! A user who links accounts through the provider's consent page may sign in with several accounts
 //! of the same provider. The operations that create or update provider accounts refuse to enable a
-//! second account for signing in. Users must not lock themselves out, so a change by the user must
-//! leave a way to sign in. A server may remove the last way to sign in, because it can also add
-//! one.
+//! second account of a provider for signing in. Users must not lock themselves out, so a change by
+//! the user must leave a way to sign in. A server may remove the last way to sign in, because it
+//! can also add one.
 
 use wire::id::ProviderAccountId;
 
@@ -118,8 +118,8 @@ impl User {
     }
 
     /// Refuses a change that removes the user's last way to sign in. `before` is the user before
-    /// the change. Disabling emailed codes counts even if the user has never used a code, because
-    /// codes would have worked.
+    /// the change. Disabling emailed codes counts as removing a way to sign in, even if the user
+    /// has never used a code.
     pub fn keeps_way_to_sign_in(&self, before: &Self, config: &ProjectConfig) -> Result<(), AccountRefusal> {
         let codes_work = config.magic_link_enabled && !before.otp_refused && before.channels.iter().any(Channel::signs_in);
         let had_way = before.has_way_to_sign_in(config) || (self.otp_refused && codes_work);

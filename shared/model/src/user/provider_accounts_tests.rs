@@ -71,7 +71,7 @@ fn a_sign_in_method_must_be_enabled_and_usable() {
     }
     let mut with_account = user();
     with_account.provider_accounts.push(account("1"));
-    assert!(!with_account.has_way_to_sign_in(&ProjectConfig::default()), "the project has no such provider");
+    assert!(!with_account.has_way_to_sign_in(&ProjectConfig::default()), "the project does not have this provider");
 }
 
 #[test]

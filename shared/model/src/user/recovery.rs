@@ -36,8 +36,8 @@ impl RecoveryCodes {
         HashedCodes::parse(&sealer.open(owner, &self.hashes)?).ok_or(Error)
     }
 
-    /// The set after a code was used; `None` if the set does not contain the code, or no longer
-    /// contains it.
+    /// The set after a code was used; `None` if the code is not in the set or has already been
+    /// used.
     pub fn redeem(&self, sealer: &Sealer, entropy: &Entropy, owner: &str, code: &HashedCode) -> Result<Option<Self>, Error> {
         let left = self.open(sealer, owner)?.without(code);
         left.map(|left| Self::seal(sealer, entropy, owner, &left, self.created_at)).transpose()

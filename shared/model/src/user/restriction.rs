@@ -33,7 +33,7 @@ pub enum RestrictedReason {
 /// Why a user is restricted.
 //
 // Published SDKs discard access tokens with an unknown type of restriction, so a missing second
-// factor is reported with a type that the SDKs know.
+// factor is reported with a type that the SDKs support.
 #[derive(Serialize, Deserialize, ToSchema)]
 struct Wire {
     r#type: Type,

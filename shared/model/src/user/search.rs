@@ -38,8 +38,8 @@ fn starts(folded: &str) -> Vec<String> {
     starts.filter_map(|start| folded.get(start..)).filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
-/// For an address with a non-ASCII domain, the folded forms of the address and the domain as people
-/// write them.
+/// For an address with a non-ASCII domain, the folded forms of the address and of the domain in
+/// Unicode.
 fn international(email: &Email) -> Vec<String> {
     let Some((local, domain)) = email.as_str().rsplit_once('@').filter(|(_, domain)| domain.contains("xn--")) else { return Vec::new() };
     let (domain, result) = idna::domain_to_unicode(domain);
@@ -87,7 +87,7 @@ impl User {
         self.folded_name().as_deref().map(starts).unwrap_or_default()
     }
 
-    /// The addresses by which the user is found.
+    /// The addresses by which the user can be found.
     fn found_by(&self) -> impl Iterator<Item = &Channel> {
         self.channels.iter().filter(|channel| channel.is_primary || channel.signs_in())
     }
@@ -96,25 +96,25 @@ impl User {
         self.found_by().flat_map(|channel| international(&channel.value))
     }
 
-    /// The words that need items in the table, cut as in keys: the words of the name and of
-    /// international addresses, and the primary address unless the user signs in with it. Sign-in
-    /// addresses are found by their claims in the table.
+    /// The words that need items in the table, cut as in keys. They are the words of the name and
+    /// of international addresses, and the primary address unless the user signs in with it.
+    /// Sign-in addresses are found by their claims in the table.
     pub fn unclaimed_words(&self) -> BTreeSet<String> {
         let primary = self.primary().filter(|channel| !channel.signs_in()).map(|channel| folded(channel.value.as_str()));
         let words = self.name_words().into_iter().chain(self.international_words()).chain(primary);
         words.map(|word| cut(&word).to_owned()).collect()
     }
 
-    /// The words of the name in the form in which an earlier version stored them, with accents,
-    /// except words that are still stored.
+    /// The words of the name as stored by an earlier version, with accents, except words that are
+    /// still stored.
     pub fn earlier_words(&self) -> BTreeSet<String> {
         let name = self.display_name.as_deref().filter(|name| !name.is_ascii()).map(folded_earlier);
         let words: BTreeSet<String> = name.as_deref().map(starts).unwrap_or_default().iter().map(|word| cut(word).to_owned()).collect();
         words.difference(&self.unclaimed_words()).cloned().collect()
     }
 
-    /// The first of the user's words, in key order, that starts with a beginning from the search,
-    /// cut as in keys. `None` if there is no such word.
+    /// The user's first word, in key order, that starts with one of the searched beginnings. The
+    /// word is cut as in keys. `None` if there is no such word.
     pub fn first_word(&self, search: &Search) -> Option<String> {
         let addresses = self.found_by().map(|channel| folded(channel.value.as_str()));
         let words = self.name_words().into_iter().chain(self.international_words()).chain(addresses);

@@ -21,8 +21,7 @@ impl User {
     }
 
     /// Whether the user can prove two factors: with an app in addition to the first factor, or with
-    /// a passkey whose authenticator verified the user, if the project accepts such a passkey as
-    /// both factors.
+    /// a passkey that counts as both factors in this project.
     pub fn can_prove_two_factors(&self, config: &ProjectConfig) -> bool {
         let is_both = |passkey: &Passkey| config.passkeys.is_two_factors(passkey.was_user_verified);
         self.has_second_factor() || self.passkeys.iter().any(is_both)
@@ -54,8 +53,9 @@ impl User {
     }
 
     /// Ends all sessions except `kept` if the project requires two factors of the user and the user
-    /// has gained an authenticator app. Otherwise, the app would lift the restriction in all
-    /// sessions. `kept` is the session in which the app was set up; `None` if a server set it up.
+    /// has gained an authenticator app. Otherwise, setting up the app would lift the restriction in
+    /// all sessions. `kept` is the session in which the app was set up; `None` if a server set it
+    /// up.
     pub fn end_sessions_of_one_factor(&mut self, before: &Self, config: &ProjectConfig, kept: Option<SessionId>) {
         // The change may already have ended all sessions, for example if it also sets a password.
         let is_unended = self.session_epoch == before.session_epoch;

@@ -27,7 +27,7 @@ pub struct Totp {
     /// expressions can contain it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub more: Vec<Authenticator>,
-    /// The recovery codes, if there are any; they stand in for codes from the apps. Recovery codes
+    /// The recovery codes, if there are any; each can replace a code from the apps. Recovery codes
     /// are removed when the last app is removed or all apps are replaced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery: Option<RecoveryCodes>,
@@ -48,7 +48,7 @@ pub struct Authenticator {
     /// The time step of the last accepted code: each code is accepted once (RFC 6238 §5.2).
     pub last_step: u64,
     /// When the app was set up. Absent if the app was set up by an earlier version that did not
-    /// record the time. Such an app counts as set up before every session began.
+    /// record the time. An app without this time counts as set up before every session began.
     pub set_at: Option<Timestamp>,
     /// When a code from the app was last accepted; absent if no use has been recorded.
     pub last_used_at: Option<Timestamp>,
@@ -125,7 +125,7 @@ impl Totp {
         std::iter::once(&self.first).chain(&self.more)
     }
 
-    /// All apps, oldest first, for changing them.
+    /// Mutable references to all apps, oldest first.
     pub fn apps_mut(&mut self) -> impl Iterator<Item = &mut Authenticator> {
         std::iter::once(&mut self.first).chain(&mut self.more)
     }

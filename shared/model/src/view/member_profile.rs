@@ -1,4 +1,4 @@
-//! The forms of a member's profile in a team, for clients and for servers.
+//! Members' profiles in a team, in responses to clients and to servers.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -33,7 +33,7 @@ pub struct ServerMemberProfile {
     pub user: ServerUser,
 }
 
-/// A member's profile in the form for the access level of the caller.
+/// A member's profile, with the fields that the caller's access level can read.
 #[derive(Debug, Clone, Serialize)]
 #[serde(untagged)]
 pub enum MemberProfileView {
@@ -55,4 +55,4 @@ impl ClientMemberProfile {
     }
 }
 
-either!(MemberProfileView, ClientMemberProfile, ServerMemberProfile, "A member's profile in the form for the caller's access level.");
+either!(MemberProfileView, ClientMemberProfile, ServerMemberProfile, "A member's profile, with the fields for the caller's access level.");

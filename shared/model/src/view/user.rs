@@ -1,4 +1,4 @@
-//! The forms of a user for clients and for servers.
+//! Users in responses to clients and to servers.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -97,7 +97,7 @@ pub struct ServerUser {
     pub risk_scores: RiskScores,
 }
 
-/// A user in the form for the access level of the caller.
+/// A user, with the fields that the caller's access level can read.
 #[derive(Debug, Clone, Serialize)]
 #[serde(untagged)]
 pub enum UserView {
@@ -107,7 +107,7 @@ pub enum UserView {
     Server(Box<ServerUser>),
 }
 
-either!(UserView, ClientUser, ServerUser, "A user in the form for the caller's access level.");
+either!(UserView, ClientUser, ServerUser, "A user, with the fields for the caller's access level.");
 
 impl ClientUser {
     /// The client form of a user, with the selected team.
@@ -157,8 +157,8 @@ impl UserView {
         }
     }
 
-    /// The view with the restriction that applies in the signed-in user's session; `None` if there
-    /// is no restriction.
+    /// The view with the restriction that applies in the signed-in user's session; `None` if the
+    /// user is not restricted.
     #[must_use]
     pub fn restricted(mut self, reason: Option<RestrictedReason>) -> Self {
         let client = match &mut self {

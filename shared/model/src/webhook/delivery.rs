@@ -1,4 +1,4 @@
-//! Deliveries, each of one event to one endpoint.
+//! Deliveries: each delivery sends one event to one endpoint.
 
 use jiff::{SignedDuration, Timestamp};
 use ring::digest::{SHA256, digest};
@@ -10,7 +10,7 @@ use wire::id::{WebhookDeliveryId, WebhookEndpointId};
 
 use crate::webhook::event::{EventType, Message};
 
-/// How long a delivery is kept, whatever its outcome.
+/// How long a delivery is kept, regardless of its outcome.
 pub const KEPT: SignedDuration = SignedDuration::from_hours(30 * 24);
 /// The waits after each failed attempt. The attempt after the last wait is the final one.
 const WAITS: [SignedDuration; 7] = [
@@ -60,8 +60,8 @@ pub struct Delivery {
     pub attempts: Vec<Attempt>,
     /// When the next attempt is due; absent unless the delivery is pending.
     pub next_attempt_at: Option<Timestamp>,
-    /// When another delivery of the same message was last requested; absent if this never happened,
-    /// or if an earlier version recorded the request.
+    /// When another delivery of the same message was last requested; absent if there was no such
+    /// request, or if an earlier version handled it.
     pub replayed_at: Option<Timestamp>,
 }
 

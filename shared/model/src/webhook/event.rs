@@ -25,7 +25,7 @@ macro_rules! event_types {
             /// Every type.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
-            /// The name of the type on the wire.
+            /// The name of the type in JSON.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name,)*
@@ -90,10 +90,10 @@ event_types! {
     EndpointTest = "endpoint.test",
 }
 
-/// An event in the form in which it is delivered, with the same id and body in all attempts.
+/// An event as it is delivered, with the same id and body in all attempts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
-    /// The id, by which receivers recognize repeated deliveries.
+    /// The id, which lets receivers recognize repeated deliveries.
     pub id: String,
     /// The type.
     pub event_type: EventType,

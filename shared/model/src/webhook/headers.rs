@@ -10,8 +10,8 @@ pub const MAX_HEADERS: usize = 10;
 const MAX_NAME: usize = 64;
 const MAX_VALUE: usize = 1024;
 
-/// Names that projects may not set: the service sets these headers itself, or they control or
-/// record how a message is transferred (RFC 9110 §7.6, §10.1.1; RFC 7239) or encoded.
+/// Names that projects may not set, because the service sets these headers itself, or because they
+/// control or record how a message is transferred (RFC 9110 §7.6, §10.1.1; RFC 7239) or encoded.
 const RESERVED: [&str; 17] = [
     "accept-encoding",
     "connection",
@@ -46,13 +46,13 @@ pub fn checked(headers: BTreeMap<String, String>) -> Result<BTreeMap<String, Str
     }
     for (name, value) in &lower {
         if !is_name(name) {
-            return Err(format!("must have names of 1 to {MAX_NAME} letters, digits and dashes, but {name:?} is not such a name"));
+            return Err(format!("must have names of 1 to {MAX_NAME} letters, digits and dashes; {name:?} is not allowed"));
         }
         if RESERVED.contains(&name.as_str()) || RESERVED_PREFIXES.iter().any(|prefix| name.starts_with(prefix)) {
             return Err(format!("must not contain the reserved header {name}"));
         }
         if !is_value(value) {
-            return Err(format!("must have a value of 1 to {MAX_VALUE} visible ASCII characters and spaces for {name}"));
+            return Err(format!("must have 1 to {MAX_VALUE} visible ASCII characters or spaces as the value of {name}"));
         }
     }
     Ok(lower)

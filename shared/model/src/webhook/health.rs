@@ -1,4 +1,4 @@
-//! Whether an endpoint works, judged by its last attempts.
+//! Whether an endpoint works, according to its last attempts.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,7 @@ pub enum DisabledReason {
     Gone,
 }
 
-/// The state of an endpoint, judged by its last attempts.
+/// The state of an endpoint, according to its last attempts.
 #[wire::sparse]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Health {
@@ -119,7 +119,7 @@ mod tests {
         assert!(health.works());
         health.note(&attempt(1, 500));
         health.reset();
-        assert!(!health.works(), "it has only been switched on again");
+        assert!(!health.works(), "the endpoint was enabled again, but no attempt has succeeded since");
     }
 
     #[test]

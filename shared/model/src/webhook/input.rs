@@ -2,8 +2,9 @@
 //!
 //! The values of custom headers can be set but are never returned. A request with [`HIDDEN`] in
 //! place of a value keeps the stored value, provided the URL does not change. For another URL, the
-//! values must be sent again, so that nobody can have stored values sent to their own server. The
-//! path matters too, because the endpoints of a service's customers may differ only in their paths.
+//! values must be sent again, so that nobody can direct stored values to their own server. A change
+//! of the path counts as well, because the endpoints of a service's customers may differ only in
+//! their paths.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -51,8 +52,8 @@ pub struct NewEndpoint {
 pub struct EndpointPatch {
     /// An `https` URL. `http` is accepted only for the service's own machine, and only if the
     /// deployment allows private addresses. If the endpoint has headers, changing the URL requires
-    /// `custom_headers` with all values in plain text. So the values are sent only where their
-    /// owner wants.
+    /// `custom_headers` with all values in plain text. The values are therefore sent only to the
+    /// server that their owner intended.
     pub url: Option<String>,
     /// One line of at most 256 characters.
     pub description: Option<String>,

@@ -1,7 +1,8 @@
 //! Webhooks: the endpoints of a project, which receive events about changes.
 //!
-//! Secrets are stored sealed instead of as digests, because the service signs with them. The values
-//! of custom headers are sealed as well, because such values are often credentials of the sender.
+//! Secrets are stored sealed instead of as digests, because the service needs them to sign events.
+//! The values of custom headers are sealed as well, because such values are often credentials of
+//! the sender.
 
 pub mod delivery;
 pub mod event;
@@ -70,7 +71,7 @@ pub struct SigningSecret {
 pub struct PreviousSecret {
     /// The secret, sealed for the owner [`secret_owner`].
     pub sealed: SealedText,
-    /// When the replaced secret stops signing.
+    /// Until when events are also signed with the replaced secret.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub until: Timestamp,
 }
@@ -124,8 +125,8 @@ impl Endpoint {
         [&self.secret.sealed].into_iter().chain(previous.map(|previous| &previous.sealed))
     }
 
-    /// Replaces the secret. The old secret keeps signing until `until`, provided that `until` is
-    /// after `now`.
+    /// Replaces the secret. Until `until`, events are also signed with the old secret, provided
+    /// that `until` is after `now`.
     pub fn rotate(&mut self, secret: SigningSecret, until: Timestamp, now: Timestamp) {
         let old = std::mem::replace(&mut self.secret, secret);
         self.previous = (until > now).then_some(PreviousSecret { sealed: old.sealed, until });

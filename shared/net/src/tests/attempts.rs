@@ -1,4 +1,4 @@
-//! Requests that are made a second time, and requests that are not.
+//! Tests which failed requests are repeated, and which are not.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpListener};
@@ -27,8 +27,8 @@ enum Deed {
 
 const OK: Deed = Deed::Answers("200 OK");
 
-/// A server that treats each connection as the list says, and counts the connections on which data
-/// arrived.
+/// A server that treats its connections as `deeds` says, in order, and counts the connections on
+/// which data arrived.
 fn server(deeds: Vec<Deed>) -> (String, Arc<AtomicUsize>) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
     let url = format!("http://{}/", listener.local_addr().expect("an address"));

@@ -16,7 +16,7 @@ use crate::proxy::Proxy;
 use crate::resolver::PublicResolver;
 use crate::tls;
 
-/// Resolves the names in the tests: the first name stands for a public host.
+/// Resolves the names in the tests; `public.example` represents a public host.
 fn names(host: &str) -> std::io::Result<std::vec::IntoIter<SocketAddr>> {
     let found = |address: IpAddr| Ok(vec![SocketAddr::from((address, 0))].into_iter());
     match host {
@@ -100,7 +100,7 @@ async fn a_host_is_called_through_the_proxy_by_its_name() {
     let request = requests.lock().expect("a lock").remove(0);
     assert!(request.starts_with("CONNECT public.example:8443 HTTP/1.1\r\n"), "{request}");
     assert!(request.to_lowercase().contains("proxy-authorization: basic ywrhonnly3jlda==") && !request.contains("/x"), "{request}");
-    // A name that only the proxy knows.
+    // A name that only the proxy can resolve.
     assert_eq!(call("https://elsewhere.example/", &pem, Some(through)).await.expect("an answer"), 204);
     let direct = Proxy::new(&url, "public.example").expect("a proxy");
     assert_eq!(call(&format!("https://public.example:{port}/"), &pem, Some(direct)).await.expect("an answer"), 204);

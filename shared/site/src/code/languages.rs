@@ -1,13 +1,13 @@
 //! The syntax of each language, for the scanner.
 
-/// The delimiters of a string literal, and its rules.
+/// The delimiters of a kind of string literal, and the rules for its content.
 pub(super) struct Quote {
     pub(super) open: &'static str,
     pub(super) close: &'static str,
     /// Whether a backslash escapes the character after it.
     pub(super) escapes: bool,
-    /// Whether the string may span several lines. Otherwise, the string ends at the end of the line
-    /// at the latest.
+    /// Whether the string may span several lines. If it may not, it ends with its line even if the
+    /// closing delimiter is missing.
     pub(super) is_long: bool,
 }
 

@@ -4,7 +4,7 @@
 //! The project does not use a crate for highlighting, because pages are rendered for each request
 //! by functions that must be small and start quickly: `infra/README.md` ("How functions are built")
 //! has the figures for `syntect`. A scanner for comments, strings, numbers, keywords and names is
-//! enough to make code readable. A mistake of the scanner changes only a color, never the text.
+//! enough to make code readable. A mistake by the scanner changes only a color, never the text.
 
 mod html;
 mod languages;
@@ -20,8 +20,8 @@ use crate::escape;
 /// written to inflate a page exceeds this limit; such code is not colored.
 const MAX_GROWTH: usize = 8;
 
-/// The code as HTML. Code is only escaped if its language is unknown or the markup would be too
-/// long.
+/// The code as HTML. If the language is unknown or the markup would be too long, the code is
+/// escaped but not highlighted.
 pub fn highlighted(language: &str, code: &str) -> String {
     let mut html = Html::default();
     match language {
@@ -58,7 +58,7 @@ impl Block {
         self.code.push_str(part);
     }
 
-    /// The element of the block; `tools` is markup that follows the code.
+    /// The block's HTML element; `tools` is markup to add after the code.
     pub fn html(&self, tools: &str) -> String {
         // Some writers add options to the language, as in `rust,ignore`.
         let language = self.language.split(',').next().unwrap_or_default().to_ascii_lowercase();

@@ -1,6 +1,6 @@
 //! Finds comments, strings, numbers, keywords and names in code. Each step consumes at least one
-//! character. A few steps re-examine code that was not consumed (blanks after a word, or the code
-//! after a quote that does not begin a literal), so the total time is linear.
+//! character. Only a few steps re-examine code that was not consumed (blanks after a word, or the
+//! code after a quote that does not begin a literal), so the total time is linear.
 
 use super::html::{Html, Kind};
 use super::languages::{Feature, Language, Quote};
@@ -38,7 +38,8 @@ fn is_word(character: char) -> bool {
     character.is_alphanumeric() || character == '_'
 }
 
-/// The length of the longest prefix of a text with only characters that `is_part` accepts.
+/// The length of the longest prefix of a text that consists only of characters accepted by
+/// `is_part`.
 fn run(text: &str, is_part: impl Fn(char) -> bool) -> usize {
     text.find(|character| !is_part(character)).unwrap_or(text.len())
 }

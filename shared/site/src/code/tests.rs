@@ -6,7 +6,7 @@ use super::*;
 const LANGUAGES: [&str; 17] =
     ["js", "ts", "rust", "python", "go", "sh", "json", "yaml", "toml", "html", "xml", "css", "sql", "diff", "http", "text", "brainfuck"];
 
-/// The text of highlighted code, as a reader sees it.
+/// The text of highlighted code, without the markup.
 fn seen(html: &str) -> String {
     let mut text = String::new();
     for part in html.split('<') {

@@ -1,9 +1,9 @@
-//! Chunks with the newest texts, compressed together, for `/llms-full.txt`.
+//! Compressed chunks of the newest posts, with their texts, for `/llms-full.txt`.
 //!
-//! A chunk contains consecutive posts, newest first. Like a page, a chunk never changes. Its end
-//! depends on the slugs of its posts, so a new or changed post affects one chunk and at most a few
-//! others. Posts beyond [`MAX_BYTES`] of public texts are not in a chunk, because the document has
-//! no room for them.
+//! A chunk contains consecutive posts, newest first. Like a page, a chunk never changes. Where a
+//! chunk ends depends on the slugs of its posts, so a new or changed post affects one chunk and at
+//! most a few others. Posts beyond [`MAX_BYTES`] of public texts are not in any chunk, because the
+//! document has no room for them.
 
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -16,15 +16,17 @@ use crate::content::posts::is_last;
 use crate::content::texts::PostText;
 use crate::table::{Error, Item, Store, Write};
 
-/// A chunk that has this many bytes before compression ends at the next post that may end a page.
+/// A chunk with at least this many bytes before compression ends at the next post that may end a
+/// page.
 const MIN_BYTES: usize = 128 * 1024;
-/// The maximum size of an unpacked chunk, in bytes. A chunk of a single post may exceed
-/// [`MAX_ITEM_BYTES`] a little.
+/// The maximum size of an unpacked chunk, in bytes. A chunk of a single post may slightly exceed
+/// [`MAX_ITEM_BYTES`].
 const MAX_UNPACKED: usize = 4 * MAX_ITEM_BYTES;
 /// The attribute with the compressed posts.
 const PACKED: &str = "packed";
 
-/// A post in the first line of a chunk, with the length of its text; the texts follow that line.
+/// A post and the length of its text, as listed in the first line of a chunk; the texts follow that
+/// line.
 #[derive(Serialize, Deserialize)]
 struct Line {
     post: BlogPost,
@@ -32,13 +34,13 @@ struct Line {
 }
 
 /// The chunks of `content`, newest first. Future posts come before public posts, and do not count
-/// towards the limit.
+/// towards [`MAX_BYTES`].
 pub(super) fn split(content: &Content, now: Timestamp) -> Vec<Vec<PostText>> {
     let (mut chunks, mut chunk, mut size, mut public) = (Vec::new(), Vec::new(), 0, 0);
     for post in &content.blog_posts {
         // `/llms-full.txt` does not show the pictures of pages.
         let text = PostText { picture: None, ..PostText::of(content, post) };
-        // The names of the fields and the punctuation take 128 bytes.
+        // Field names and punctuation take 128 bytes.
         let needed = text.text.len() + post.title.len() + post.excerpt.len() + post.url.len() + post.slug.len() + 128;
         if size + needed > MAX_ITEM_BYTES && size > 0 {
             chunks.push(std::mem::take(&mut chunk));
@@ -50,8 +52,8 @@ pub(super) fn split(content: &Content, now: Timestamp) -> Vec<Vec<PostText>> {
         if size >= MIN_BYTES && is_last(post) {
             chunks.push(std::mem::take(&mut chunk));
             size = 0;
-            // The list ends only between chunks; otherwise, every new post would change the last
-            // chunk.
+            // The list stops only at the regular end of a chunk; otherwise, every new post would
+            // change the last chunk.
             if public > MAX_BYTES {
                 break;
             }
@@ -107,7 +109,7 @@ fn chunk(item: &Item) -> Result<Vec<PostText>, Error> {
 
 impl Store {
     /// The posts of these chunks; `None` if a chunk was deleted by another publication, or by an
-    /// earlier version of this program that does not know chunks. Costs one round trip for each
+    /// earlier version of this program that did not use chunks. Costs one round trip for every
     /// hundred chunks.
     pub(super) async fn chunks(&self, keys: &[String]) -> Result<Option<Vec<PostText>>, Error> {
         let items: Option<Vec<Item>> = self.content_items(keys).await?.into_iter().collect();

@@ -1,4 +1,5 @@
-//! The item that is read first: the site, and the keys of the other items of its publication.
+//! The item that readers fetch first: it contains the site and the keys of the publication's other
+//! items.
 
 use std::collections::BTreeMap;
 
@@ -26,15 +27,15 @@ pub(super) struct Publication {
     /// When it was published.
     pub(super) at: Timestamp,
     /// The number of the publication shown before this one, which is the default target of a
-    /// rollback. `None` if this is the first publication, or if the previous one was written by an
-    /// earlier version of this program.
+    /// rollback. `None` if this is the first publication, or if the previous publication was
+    /// written by an earlier version of this program.
     pub(super) previous: Option<u64>,
     /// The sort keys of the pages of posts, newest first.
     pub(super) pages: Vec<String>,
     /// The number of posts on each page; empty in publications from earlier versions.
     #[serde(default)]
     pub(super) counts: Vec<usize>,
-    /// The sort keys of the index's parts, in order.
+    /// The sort keys of the parts of the text index, in order.
     pub(super) parts: Vec<String>,
     /// The sort keys of the publication's image lists, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -48,7 +49,7 @@ pub(super) struct Publication {
     pub(super) chunks: Option<Vec<String>>,
 }
 
-/// The state of the switch between publications.
+/// Which publications are kept, and when readers were last switched to another one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Turn {
     /// The highest publication number so far.
@@ -102,8 +103,8 @@ impl Head {
         })
     }
 
-    /// Whether this head shows the content with this digest, including all items that this version
-    /// of the program stores.
+    /// Whether this head belongs to the content with this digest, and lists all items that this
+    /// version of the program stores.
     pub(super) fn is_of(&self, digest: &str) -> bool {
         self.publication.digest == digest && self.publication.chunks.is_some()
     }
@@ -132,8 +133,8 @@ pub(super) fn marked(write: Write, publication: &Publication, turn: &Turn) -> Wr
     write.attribute("number", integer(publication.number)).attribute("latest", integer(turn.latest))
 }
 
-/// The attributes that identify a publication, as `marked` writes them. Items from earlier versions
-/// contain only some of these attributes.
+/// The attributes that identify a publication, as `marked` writes them. Items written by earlier
+/// versions have only some of these attributes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edition {
     version: Option<String>,
@@ -155,8 +156,9 @@ impl Store {
         self.get(&key(SITE)).await?.map(Head::from_item).transpose()
     }
 
-    /// The current edition, its head and the item of its apps. Fails with a conflict if another
-    /// publication was shown between the two reads.
+    /// The current edition, its head and the item with its apps. Fails with a conflict if the site
+    /// and the apps belong to different publications, because another one was shown in the
+    /// meantime.
     pub(super) async fn head_with_apps(&self) -> Result<Option<(Edition, Head, Option<Item>)>, Error> {
         let mut items = self.get_many([key(SITE), key(APPS)]).await?;
         let Some(site) = items.take(&key(SITE)) else { return Ok(None) };

@@ -1,8 +1,8 @@
 //! The images of publications, which are stored in an S3 bucket or, without a bucket, in the table.
 //!
 //! An image is named after its content ([`model::content::image`]) and never changes. An image is
-//! stored before its publication is shown. After the bytes, an item is written that records the
-//! image, so that the image is not stored again.
+//! stored before its publication is shown. Once the bytes are stored, an item records the image, so
+//! that the image is not stored again.
 //!
 //! After a publication, images that no kept publication uses are deleted, unless they were stored
 //! within the last hour: another publication may be about to use them.
@@ -40,7 +40,7 @@ pub const CACHE: &str = "public, max-age=31536000, immutable";
 pub enum Shelf {
     /// In the table.
     Table(Store),
-    /// In a bucket of S3.
+    /// In an S3 bucket.
     Bucket(Bucket),
 }
 
@@ -50,7 +50,7 @@ struct ImageRecord {
     at: Timestamp,
 }
 
-/// A part of an image, with the number of the image's parts.
+/// A part of an image, with the total number of parts.
 #[derive(Serialize, Deserialize)]
 struct Part {
     parts: usize,
@@ -62,7 +62,7 @@ pub(super) fn lists(names: &BTreeSet<String>) -> Vec<Vec<&String>> {
 }
 
 /// The key of an image's object in the bucket. The key is the path of the image, because a
-/// distribution looks up the path of the request.
+/// CloudFront distribution uses the path of the request as the key.
 fn object(name: &ImageName) -> String {
     format!("{PATH}{name}").trim_start_matches('/').to_owned()
 }

@@ -16,13 +16,13 @@ pub(super) const RECORD: &str = "PUBLICATION#";
 /// The sort-key prefix of image bytes. The bytes sort last, so that a query for keys need not read
 /// them.
 pub(super) const BYTES: &str = "~";
-/// DynamoDB permits 400 KB per item; the difference is for keys and overhead.
+/// Less than the 400 KB that DynamoDB permits per item, to leave room for keys and overhead.
 pub(super) const MAX_ITEM_BYTES: usize = 380_000;
 /// The maximum number of attempts to read or publish while other publications interfere.
 pub(super) const MAX_ATTEMPTS: u32 = 6;
 /// The maximum number of items that DynamoDB reads in one request.
 pub(super) const BATCH: usize = 100;
-/// The number of characters of a digest in a key: 96 bits.
+/// Digests in keys are shortened to this number of characters (96 bits).
 const DIGEST: usize = 16;
 
 pub(super) fn key(sk: impl Into<String>) -> Key {
@@ -76,8 +76,8 @@ pub(super) fn size_of<T: Serialize>(value: &T) -> Result<usize, Error> {
     Ok(bytes(&serde_dynamo::to_attribute_value(value)?))
 }
 
-/// The size of a value as DynamoDB counts it (Developer Guide, Item sizes and formats). Only
-/// strings, numbers, lists and maps occur here.
+/// The size of a value as DynamoDB counts it (Developer Guide, Item sizes and formats). Content
+/// consists only of strings, numbers, lists and maps.
 fn bytes(value: &AttributeValue) -> usize {
     match value {
         AttributeValue::S(text) => text.len(),

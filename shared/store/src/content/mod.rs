@@ -15,12 +15,13 @@
 //! | part of an image, in a table without a bucket | `CONTENT` | `~IMAGE#<name>#<number>` | about 85 units |
 //! | chunk of the newest texts, compressed | `CONTENT` | `FULL#<digest>#<number>` | 1 unit for each 4 KB (about 8 KB of texts) |
 //!
-//! A publication first writes the pages, parts, texts, chunks and lists of images that the previous
-//! publication lacks, with its own number in their keys. Then it writes the site, the apps and its
-//! record in one transaction, on the condition that nobody else has published in the meantime. If
-//! two publications interfere, one transaction fails and its publication starts over. The next
-//! publication deletes the items of the failed attempt. At most [`KEPT`] publications are kept: the
-//! newest ones, and the one that was shown before the current one.
+//! Publishing first writes the pages, index parts, texts, chunks and image lists that the previous
+//! publication lacks, under keys that contain the new publication's number. One transaction then
+//! writes the site, the apps and the publication's record, on the condition that nobody else has
+//! published in the meantime. If two publications interfere, one transaction fails and its
+//! publication starts over. The next publication deletes the items of the failed attempt. At most
+//! [`KEPT`] publications are kept: the newest ones, and the one that was shown before the current
+//! one.
 //!
 //! A post becomes public at its publication time. The items contain all posts; readers leave out
 //! future posts.
@@ -120,7 +121,7 @@ impl Store {
     }
 
     /// The current edition, with its site, its apps and its newest [`MAX_POSTS`] posts, including
-    /// future posts, but without texts. `None` if the caller already knows this edition, or before
+    /// future posts, but without texts. `None` if the caller already has this edition, or before
     /// the first publication.
     pub async fn edition(&self, known: Option<&Edition>) -> Result<Option<(Edition, ShownContent)>, Error> {
         optimistic!(MAX_ATTEMPTS, |_| {
@@ -136,9 +137,9 @@ impl Store {
     }
 
     /// The site, the apps, and the newest posts that are public at `now`, with at most about
-    /// [`MAX_BYTES`] of texts; `None` before the first publication. Costs two round trips. Without
-    /// chunks, as in publications from earlier versions, costs three, and one for each hundred
-    /// posts.
+    /// [`MAX_BYTES`] of texts; `None` before the first publication. Costs two round trips.
+    /// Publications from earlier versions have no chunks, so they cost three round trips, and one
+    /// for every hundred posts.
     pub async fn full_content(&self, now: Timestamp) -> Result<Option<DatedContent<ShownContent>>, Error> {
         let found: Result<Option<(Edition, Head, Option<Item>)>, Error> = optimistic!(MAX_ATTEMPTS, |_| { self.head_with_apps().await });
         let Some((_, head, apps)) = found? else { return Ok(None) };

@@ -1,8 +1,9 @@
 //! The pages of posts, and the index by which the text of a post is found.
 //!
-//! Pages and parts of the index never change. Their keys contain the digest of the entity, so a
-//! publication writes only the pages and parts that its predecessor lacks. The end of a page
-//! depends on the slugs of its posts, so a new post changes one page instead of all later pages.
+//! Pages and parts of the index never change. Keys of pages and index parts contain the digest of
+//! the entity, so a publication writes only the pages and parts that its predecessor lacks. The end
+//! of a page depends on the slugs of its posts, so a new post changes one page instead of all later
+//! pages.
 
 use std::collections::BTreeMap;
 
@@ -14,12 +15,12 @@ use crate::content::head::Head;
 use crate::content::layout::{BATCH, MAX_ITEM_BYTES, key, size_of};
 use crate::table::{Contention as _, Error, Item, Store, entity};
 
-/// The average number of posts on a page. A part of the index has fewer than twice as many slugs on
-/// average, unless the index has [`MAX_PARTS`].
+/// The average number of posts on a page. On average, a part of the index has fewer than twice this
+/// many slugs, unless the index has [`MAX_PARTS`] parts.
 const AVERAGE: usize = 64;
 /// The maximum number of posts on a page.
 const MAX_PAGE: usize = 4 * AVERAGE;
-/// The maximum number of parts of the index; the head lists all parts.
+/// The maximum number of index parts, all of which the head lists.
 const MAX_PARTS: usize = 1024;
 
 /// Consecutive posts, with the keys of their texts.
@@ -37,7 +38,7 @@ fn hash(slug: &str) -> usize {
     slug.bytes().fold(0_usize, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()))
 }
 
-/// The part of an index with `parts` parts that contains a slug.
+/// The number of the index part that contains a slug, if the index has `parts` parts.
 pub(super) fn part_of(slug: &str, parts: usize) -> usize {
     hash(slug) % parts
 }

@@ -55,9 +55,10 @@ struct Draft {
 
 impl Store {
     /// Replaces all content of the site: writes the new items, and then switches readers to them in
-    /// one transaction. Writes nothing if exactly this content is already published. In either
-    /// case, then deletes the items that no kept publication needs. Fails with [`Error::TooMuch`]
-    /// if a part does not fit into an item; for readers, nothing changes then.
+    /// one transaction. Writes nothing if exactly this content is already published. Finally
+    /// deletes the items that no kept publication needs, even if nothing was written. Fails with
+    /// [`Error::TooMuch`] if a part does not fit into an item; readers then keep seeing the old
+    /// content.
     pub async fn publish(&self, content: &Content, now: Timestamp) -> Result<PublishResult, Error> {
         let digest = stem("CONTENT", content)?;
         let published: Result<(PublishResult, Head), Error> = optimistic!(MAX_ATTEMPTS, |_| {
@@ -95,7 +96,7 @@ impl Store {
 
     /// Shows an earlier publication again: the publication with the number `to` or, by default, the
     /// one shown before the current one. Returns the publication that is now shown; `None` if the
-    /// requested one does not exist or is not kept.
+    /// requested publication does not exist or is not kept.
     pub async fn roll_back(&self, to: Option<u64>, now: Timestamp) -> Result<Option<KeptPublication>, Error> {
         optimistic!(MAX_ATTEMPTS, |_| {
             let Some(old) = self.head().await? else { return Ok(None) };
@@ -118,8 +119,8 @@ impl Store {
     }
 
     /// Deletes the items that no kept publication needs: items of older publications and of failed
-    /// attempts. Items whose number is above the latest are kept, because a publication may be
-    /// writing them.
+    /// attempts. Items with a number above that of the latest publication are kept, because a
+    /// publication may be writing them.
     async fn delete_unneeded(&self, head: &Head) -> Result<(), Error> {
         let mut needed = BTreeSet::new();
         for publication in self.records(&head.turn.kept).await? {
@@ -157,7 +158,8 @@ struct Items {
 
 impl Items {
     /// The sort key of an item, which may have to be written. The item is written only if `known`,
-    /// the sort keys of the previous publication's items, does not contain it.
+    /// the sort keys of the previous publication's items, does not contain a key that begins with
+    /// `stem`.
     fn key(&mut self, stem: &str, known: &[String], put: impl FnOnce(&str) -> Result<Write, Error>) -> Result<String, Error> {
         if let Some(sk) = known.iter().find(|sk| sk.starts_with(stem)) {
             return Ok(sk.clone());
@@ -220,8 +222,8 @@ fn pictures_without_posts(content: &Content) -> BTreeMap<String, String> {
     pictures
 }
 
-/// The state of the switch after a publication that follows `old`. The newest publications are
-/// kept, and the one shown before is always kept.
+/// The kept publications and the time of the switch, after a publication that follows `old`. The
+/// newest publications are kept, and the previously shown publication is always kept.
 fn next_turn(old: Option<&Head>, now: Timestamp) -> Turn {
     let Some(old) = old else { return Turn { latest: 1, kept: vec![1], since: now } };
     let (latest, shown) = (old.turn.latest + 1, old.publication.number);

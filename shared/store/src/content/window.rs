@@ -10,7 +10,7 @@ use crate::content::head::Head;
 use crate::content::posts::Page;
 use crate::table::{Error, Store};
 
-/// The range of post numbers on each page, computed from the numbers of posts on the pages.
+/// The range of post numbers on each page, computed from the number of posts on each page.
 fn ranges(counts: &[usize]) -> Vec<Range<usize>> {
     let mut end = 0;
     let range = |count: &usize| {
@@ -21,8 +21,8 @@ fn ranges(counts: &[usize]) -> Vec<Range<usize>> {
     counts.iter().map(range).collect()
 }
 
-/// The number of future posts known from these pages. Future posts are the newest, so they come
-/// before all public posts.
+/// The number of future posts, as far as these pages show. Future posts are the newest, so they
+/// come before all public posts.
 fn later(pages: &BTreeMap<usize, Page>, ranges: &[Range<usize>], now: Timestamp) -> usize {
     let on_page = |(number, page): (&usize, &Page)| {
         let count = page.posts.iter().filter(|post| !post.is_public(now)).count();
@@ -70,8 +70,8 @@ impl Store {
         Ok((shown, count.saturating_sub(later)))
     }
 
-    /// Like [`Self::posts_of`], for publications from earlier versions, which do not contain counts
-    /// of posts. Reads all pages.
+    /// Like [`Self::posts_of`], but for publications from earlier versions, which do not record how
+    /// many posts each page has. Reads all pages.
     async fn posts_without_counts(&self, head: &Head, now: Timestamp, window: Window) -> Result<(Vec<BlogPost>, usize), Error> {
         let pages = self.pages(head, &head.publication.pages).await?;
         let public: Vec<BlogPost> = pages.into_iter().flat_map(|page| page.posts).filter(|post| post.is_public(now)).collect();

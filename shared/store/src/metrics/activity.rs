@@ -8,12 +8,12 @@
 //!
 //! On the first activity of a day, a transaction advances the last days and increments the counters
 //! of the day. Each user and team is therefore counted once a day, even if many requests arrive at
-//! the same time. Only an anonymous user who signs up is counted again, as a user. The transaction
-//! costs two units for the user, two for the counter, and two for the user's selected team. To
-//! detect the first activity, every refresh of a session reads the last day (one unit) along with
-//! its other items. Users who appear in trail entries are also counted, when these entries are
-//! linked. The counters of a day are spread over [`SHARDS`] items. The item of a last day expires
-//! [`WINDOW`] + 2 days later.
+//! the same time. Only an anonymous user who signs up is counted a second time, as a user. The
+//! transaction costs two units for the user, two for the counter, and two for the user's selected
+//! team. To detect the first activity of a day, every session refresh reads the user's last day
+//! (one unit) along with its other items. Users who appear in trail entries are also counted, when
+//! these entries are linked. The counters of a day are spread over [`SHARDS`] items. The item of a
+//! last day expires [`WINDOW`] + 2 days later.
 
 use std::collections::{BTreeMap, HashSet};
 

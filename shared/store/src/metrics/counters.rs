@@ -38,7 +38,7 @@ impl Sums {
 
 impl Counters {
     /// Adds the amounts of an entry. `times` is how often the entry's event has happened since the
-    /// entry was last added; this number affects only the sign-up rules.
+    /// entry was last added; this number affects only the matches of sign-up rules.
     pub fn add(&mut self, entry: &Entry, times: u64) {
         self.totals.merge(&entry.tally, 1);
         self.is_change |= !entry.tally.is_empty();
@@ -49,8 +49,9 @@ impl Counters {
                 sums.add(name, by);
             }
         }
-        // A request may already evaluate the rules before the sign-up. Unless the rules reject the
-        // request, this evaluation does not count, because the sign-up evaluates the rules again.
+        // A request that precedes the sign-up may already evaluate the sign-up rules. Unless the
+        // rules reject that request, this evaluation does not count, because the sign-up evaluates
+        // the rules again.
         if users > 0 || entry.events.contains(&Event::SignUpRejected) {
             self.add_rules(entry, i64::try_from(times).unwrap_or(i64::MAX));
         }

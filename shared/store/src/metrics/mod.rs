@@ -11,12 +11,12 @@
 //! | activities of a day | `F#<P>#<shard>` | `DAY#<day>` | see [`activity`] |
 //!
 //! Days and hours are counted from the Unix epoch. The worker that links the audit trail writes
-//! everything except the activities, in the transaction of the link ([`counters`]). Entries are
-//! counted when they are linked, and therefore exactly once, even if a worker fails or two workers
-//! run. Links are written one after another, so there is no contention. Apart from the links, only
-//! [`recount`] writes totals. Counting costs two units for each item, however many entries the link
-//! contains; requests write only activities. The counts of a day expire after [`KEPT_DAYS`] days,
-//! and those of an hour after [`KEPT_HOURS`] hours.
+//! everything except the activities, in the transaction of the link ([`counters`]). Audit trail
+//! entries are counted when they are linked, and therefore exactly once, even if a worker fails or
+//! two workers run. Links are written one after another, so there is no contention. Apart from the
+//! links, only [`recount`] writes totals. Counting costs two units for each item, however many
+//! entries the link contains; requests write only activities. The counts of a day expire after
+//! [`KEPT_DAYS`] days, and those of an hour after [`KEPT_HOURS`] hours.
 
 pub mod activity;
 pub mod counters;
@@ -36,7 +36,7 @@ use crate::table::{Error, Item, Key, Store, number};
 pub const KEPT_DAYS: i64 = 62;
 /// How long the counts of an hour are kept, in hours.
 pub const KEPT_HOURS: i64 = 72;
-/// The number of hours for which the matches of rules are shown.
+/// The number of hours for which rule matches are shown.
 pub const SHOWN_HOURS: i64 = 48;
 const HOUR: i64 = 60 * 60;
 
@@ -85,7 +85,7 @@ fn later(time: Timestamp, hours: i64) -> i64 {
     wire::clock::after(time, SignedDuration::from_hours(hours)).as_second()
 }
 
-/// The name that items use for an action.
+/// The name of an action in the attributes of items.
 pub fn action_name(action: ActionType) -> &'static str {
     match action {
         ActionType::Allow => "allow",
@@ -129,7 +129,7 @@ pub struct Figures {
     pub sign_ups: BTreeMap<Day, SignUps>,
 }
 
-/// The numbers of matches of sign-up rules, by rule and action.
+/// How often each sign-up rule has matched, by rule and action.
 #[derive(Debug, Default)]
 pub struct RuleCounts {
     /// All matches.
@@ -148,7 +148,7 @@ fn numbers(item: &Item) -> impl Iterator<Item = (&str, i64)> {
 }
 
 impl Totals {
-    /// Whether all users and teams were counted, and all users are in the lists.
+    /// Whether all users and teams have been counted, and all users are in both lists.
     pub fn is_complete(&self) -> bool {
         self.counted_at.is_some() && self.lists_activity && self.lists_words
     }
@@ -199,7 +199,7 @@ impl Store {
         Ok(Figures { totals: Totals::of(&totals), sign_ups: days.iter().filter_map(sign_ups).collect() })
     }
 
-    /// The numbers of matches of sign-up rules. Costs two parallel queries, which take half a unit
+    /// How often each sign-up rule has matched. Costs two parallel queries, which take half a unit
     /// for each 4 KB.
     pub async fn rule_counts(&self, project: &ProjectId, now: Timestamp) -> Result<RuleCounts, Error> {
         let (first, last) = (hour_position(hour(now) - SHOWN_HOURS + 1), hour_position(hour(now)));

@@ -17,8 +17,8 @@ use crate::table::{Error, Store, Write, integer};
 
 impl Store {
     /// Replaces the totals, and records that all users are in the list by activity and in the index
-    /// of words. The caller must ensure that they are. Fails with [`Error::Conflict`] if a link has
-    /// changed the totals since `before` was read.
+    /// of words. The caller must ensure that all users are in both. Fails with [`Error::Conflict`]
+    /// if a link has changed the totals since `before` was read.
     pub async fn set_totals(
         &self,
         project: &ProjectId,

@@ -5,7 +5,7 @@ use model::trail::{Target, TargetKind};
 use wire::id::{OauthClientId, ProjectId};
 
 use crate::table::row::Items;
-use crate::table::{Error, Item, Key, Label, Store, Write, entity, integer, is_made, number};
+use crate::table::{Error, Item, Key, Label, Store, TTL, Write, entity, integer, is_made, number};
 
 const PREFIX: &str = "OAUTHCLIENT#";
 
@@ -19,7 +19,7 @@ pub struct ClientRow {
 }
 
 impl ClientRow {
-    fn of(item: Item) -> Result<Self, Error> {
+    pub(super) fn of(item: Item) -> Result<Self, Error> {
         let version = number(&item, "version").unwrap_or_default();
         Ok(Self { client: entity(item)?, version })
     }
@@ -79,8 +79,10 @@ impl Store {
     /// Replaces a client; fails with [`Error::Conflict`] if the client has changed since it was
     /// read.
     pub async fn replace_oauth_client(&self, project: &ProjectId, row: &ClientRow, next: &OauthClient) -> Result<(), Error> {
-        let replace = Write::update(client_key(project, next.id), "SET d = :d, version = :new")
+        // A client that an administrator has changed no longer expires.
+        let replace = Write::update(client_key(project, next.id), "SET d = :d, version = :new REMOVE #ttl")
             .on("version = :old")
+            .name("#ttl", TTL)
             .targets(target(next.id))
             .entity(":d", next)?
             .value(":old", integer(row.version))
@@ -89,15 +91,15 @@ impl Store {
     }
 
     /// Deletes a client; `false` if it does not exist. The client's sessions and grants no longer
-    /// work.
-    pub async fn delete_oauth_client(&self, project: &ProjectId, id: OauthClientId) -> Result<bool, Error> {
+    /// work. Only clients that an administrator has created are counted.
+    pub async fn delete_oauth_client(&self, project: &ProjectId, client: &OauthClient) -> Result<bool, Error> {
         let less = Write::update(count_key(project), "ADD clients :less").value(":less", integer(-1));
-        let gone = Write::delete(client_key(project, id)).on("attribute_exists(pk)").targets(target(id));
-        is_made(self.transact([gone, less]).await)
+        let gone = Write::delete(client_key(project, client.id)).on("attribute_exists(pk)").targets(target(client.id));
+        is_made(self.transact([gone].into_iter().chain(client.origin.is_none().then_some(less))).await)
     }
 }
 
-/// The client, found among items that were read.
+/// Finds a client among items that were read.
 impl Items {
     /// The client with this id.
     pub fn oauth_client(&mut self, project: &ProjectId, id: OauthClientId) -> Result<Option<OauthClient>, Error> {

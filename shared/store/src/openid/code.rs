@@ -1,5 +1,5 @@
-//! Authorization codes of clients. Codes are kept for a day after they have expired, to notice when
-//! one is used again.
+//! Authorization codes of clients. Codes are kept for a day after they expire, so that any reuse is
+//! noticed.
 
 use crypto::digest::Digest;
 use model::openid::code::{CODE_MEMORY, ClientCode};
@@ -18,7 +18,7 @@ pub fn code_key(project: &ProjectId, code: &SecretString) -> Key {
 }
 
 impl Store {
-    /// Writes a new code. The code is the user's decision, and is recorded as such.
+    /// Writes a new code. The trail records this as the user's decision about the client.
     pub async fn create_client_code(
         &self,
         project: &ProjectId,

@@ -23,10 +23,15 @@ pub fn replace(project: &ProjectId, user: UserId, before: Option<&OauthGrant>, g
         .tells([Event::GrantGiven])
         .targets([Target::new(TargetKind::OauthClient, grant.client_id)]);
     Ok(match before {
-        Some(before) => write
-            .on("d.serial = :serial AND d.scopes = :scopes")
-            .value(":serial", string(before.serial.to_string()))
-            .entity(":scopes", &before.scopes)?,
+        Some(before) => {
+            let write = write.value(":serial", string(before.serial.to_string())).entity(":scopes", &before.scopes)?;
+            let same = "d.serial = :serial AND d.scopes = :scopes";
+            if before.resources.is_empty() {
+                write.on(format!("{same} AND attribute_not_exists(d.resources)"))
+            } else {
+                write.on(format!("{same} AND d.resources = :resources")).entity(":resources", &before.resources)?
+            }
+        }
         None => write.on("attribute_not_exists(pk)"),
     })
 }
@@ -43,7 +48,8 @@ impl Store {
         self.query_all(query).await?.into_iter().map(entity).collect()
     }
 
-    /// Ends a grant, and thereby all sessions that name it; `false` if there is no such grant.
+    /// Ends a grant, and thereby all sessions based on the grant; `false` if the grant does not
+    /// exist.
     pub async fn end_oauth_grant(&self, project: &ProjectId, user: UserId, id: OauthGrantId) -> Result<bool, Error> {
         let end = Write::delete(grant_key(project, user, id))
             .on("attribute_exists(pk)")

@@ -19,7 +19,7 @@ pub fn begin(project: &ProjectId, session: &Session) -> Result<Write, Error> {
 }
 
 /// Ends a session whose refresh token was stolen, and everything that is based on the same grant.
-/// Fails, as [`Label::Code`], if the session has already ended.
+/// Fails with [`Label::Code`] if the session has already ended.
 pub fn end(project: &ProjectId, session: &Session) -> Write {
     let client = session.client.as_ref();
     let grant = client.and_then(|client| Some((OauthGrant::id(client.id), client.grant?)));

@@ -1,9 +1,9 @@
 //! The bodies of rendered emails, each in an item separate from its entry.
 //!
-//! The item is written before the entry. The item's attribute `version` is the version of the entry
-//! for which the bodies were rendered, so a worker that falls behind cannot replace the bodies of a
-//! later rendering. Storing bodies costs one unit for each KB, and changing their expiry costs the
-//! same. Reading them costs one unit for each 4 KB, and deleting them is free.
+//! The bodies are written before the entry. The attribute `version` of their item is the version of
+//! the entry for which the bodies were rendered, so a worker that falls behind cannot replace the
+//! bodies of a later rendering. Storing bodies costs one unit for each KB, and changing their
+//! expiry costs the same. Reading bodies costs one unit for each 4 KB, and deleting bodies is free.
 //! [`model::outbox::body`] explains when the bodies expire.
 
 use jiff::Timestamp;
@@ -38,7 +38,7 @@ fn body_write(row: &OutboxRow, change: &BodyChange) -> Result<Write, Error> {
 
 impl Store {
     /// Changes the bodies, if the change to their entry requires it. A conflict is not an error: if
-    /// the bodies are from a later rendering, writing the entry fails; if they do not exist,
+    /// the bodies are from a later rendering, writing the entry fails; if the bodies do not exist,
     /// nothing expires.
     pub(crate) async fn write_bodies(&self, OutboxMove { row, next, bodies }: &OutboxMove) -> Result<(), Error> {
         let Some(change) = bodies else { return Ok(()) };

@@ -6,11 +6,11 @@
 //! | page | `B#<P>#<id>` | `PAGE#<n>` | up to `PAGE` recipients, 16 bytes each |
 //!
 //! A broadcast is written in one transaction, so it is accepted entirely or not at all. A worker
-//! then expands it into outbox entries in several transactions. Each transaction also advances
-//! `next`, on the condition that the version of the head has not changed. Each recipient therefore
-//! gets exactly one entry, even if the worker is restarted or another worker runs concurrently. The
-//! transaction for the last recipient of a page deletes the page; the last transaction also deletes
-//! the head.
+//! then expands the broadcast into outbox entries in several transactions. Each transaction also
+//! advances `next`, on the condition that the version of the head has not changed. Each recipient
+//! therefore gets exactly one entry, even if the worker is restarted or another worker runs
+//! concurrently. The transaction for the last recipient of a page deletes the page; the last
+//! transaction also deletes the head.
 
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;

@@ -9,9 +9,9 @@
 //! counter adds two write units to a transaction. Counting also turns the write of a single entry
 //! into a transaction, which doubles the cost. Transactions on the same item contend, so a
 //! project's counts are spread over [`COUNT_SHARDS`] items. Reading a month takes one query per
-//! shard, in parallel, at half a unit for each 4 KB. A shard has at most 721 items. Reading them
-//! costs half a unit if the project sends few emails, and about 50 units if it sends emails every
-//! minute.
+//! shard, in parallel, at half a unit for each 4 KB. A shard has at most 721 items. Reading a shard
+//! costs half a unit if the project sends few emails, and about 50 units if the project sends
+//! emails every minute.
 
 use std::collections::BTreeMap;
 

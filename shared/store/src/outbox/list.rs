@@ -1,4 +1,4 @@
-//! The list of a project's outbox, newest first.
+//! The list of a project's outbox entries, newest first.
 //!
 //! The list has several partitions of `gsi1` per month, which are read together
 //! ([`sharded`](crate::table::sharded)). One request reads at most `MAX_MONTHS` months.
@@ -75,7 +75,8 @@ impl Store {
         let (mut entries, mut bytes) = (Vec::new(), 0);
         for _ in 0..MAX_MONTHS {
             let partitions = month_partitions(project, at.month).map(Partition::gsi1).collect();
-            // A full page needs one more entry, which shows that another page follows.
+            // Even if the page is full, one more entry is read, to find out whether another page
+            // follows.
             let limit = listing.limit.saturating_sub(entries.len()).max(1);
             let of_month = Listing { after: Some(&at.after), descending: true, limit, read: listing.read };
             let shown = |position: &str, item: Item| {

@@ -49,8 +49,8 @@ pub fn entry_key(project: &ProjectId, id: EmailId) -> Key {
     Key::new(format!("M#{project}#{id}"), "ENTRY")
 }
 
-/// The number of partitions that the list of a month is spread over. It may grow, but must not
-/// shrink.
+/// The number of partitions that the list of a month is spread over. This number may be increased,
+/// but never reduced.
 const SHARDS: u8 = 4;
 
 /// The month of a time (UTC), as in the names of partitions.
@@ -58,8 +58,9 @@ pub(crate) fn month(time: Timestamp) -> String {
     time.to_zoned(TimeZone::UTC).strftime("%Y%m").to_string()
 }
 
-/// A partition of a month. The first one has the name of the only one that a month had in earlier
-/// versions, whose entries are all in it.
+/// The name of a partition that lists entries of a month. In earlier versions, a month had only one
+/// partition; the first partition has the same name, and so contains all entries from those
+/// versions.
 fn month_partition(project: &ProjectId, time: Timestamp, shard: u8) -> String {
     shard_name(format!("P#{project}#OUTBOX#{}", month(time)), shard)
 }

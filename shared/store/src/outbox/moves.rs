@@ -48,8 +48,8 @@ impl Store {
     /// Writes one of the [`parts`]. Returns the entries in their new states, except for entries
     /// that have changed since they were read.
     pub async fn move_outbox_entries(&self, moves: Vec<OutboxMove>) -> Result<Vec<OutboxRow>, Error> {
-        // The type is the same as for the futures that send emails. As a result, the function that
-        // sends emails is 2.3 KB smaller (zipped; `tests/lambda/run build`).
+        // This is the same type as that of the futures that send emails, which makes the function
+        // that sends emails 2.3 KB smaller (zipped; `tests/lambda/run build`).
         let mut written: FuturesUnordered<BoxFuture<'_, Option<OutboxMove>>> =
             moves.into_iter().map(|one| self.ready(one).boxed()).collect();
         let mut moves = Vec::with_capacity(written.len());

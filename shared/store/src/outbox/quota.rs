@@ -4,8 +4,8 @@
 //! |---|---|---|---|
 //! | bucket | `Q#<P>` | `BUCKET` | 1 unit to read and 1 to write whenever tokens are taken for the first emails of a queue, owed or put back; once a minute, also the cost of reading a month of counters ([`crate::outbox::delivery`]) and the boost |
 //!
-//! Tokens are taken by one update, on the condition that the version of the bucket has not changed,
-//! so concurrent workers never take the same token.
+//! Tokens are taken with one update, on the condition that the version of the bucket has not
+//! changed, so concurrent workers never take the same token.
 
 use jiff::Timestamp;
 use model::outbox::delivery::{DeliveryCapacity, DeliveryStats};
@@ -33,9 +33,9 @@ fn or_later<T>(result: Result<T, Error>, otherwise: T) -> Result<T, Error> {
 
 impl Store {
     /// Takes up to `wanted` tokens for emails of a queue. `base` is the number of emails per hour
-    /// from which the project's rate is computed. Returns the number of tokens taken. The number is
-    /// zero if the bucket does not have a whole token for the queue. It is also zero if other
-    /// workers were faster at every attempt, and thus are sending the project's emails.
+    /// from which the project's rate is computed. Returns the number of tokens taken, which is zero
+    /// if the bucket does not have a whole token for the queue. Also returns zero if other workers
+    /// were faster at every attempt, because those workers are then sending the project's emails.
     pub async fn take_mail_tokens(&self, queue: &Queue, wanted: u32, base: u32, now: Timestamp) -> Result<u32, Error> {
         let project = &queue.project;
         let taken = optimistic!(MAX_ATTEMPTS, |_| {
@@ -49,9 +49,9 @@ impl Store {
         or_later(taken, 0)
     }
 
-    /// Puts back unused tokens. If this fails, or if other workers are faster at every attempt
-    /// (which is not an error), the project's emails are delayed, but the project does not exceed
-    /// its rate.
+    /// Puts back unused tokens. Unused tokens are lost if the table fails, or if other workers are
+    /// faster at every attempt (which is not an error). The project's emails are then delayed, but
+    /// the project does not exceed its rate.
     pub async fn give_mail_tokens_back(&self, queue: &Queue, count: u32) -> Result<(), Error> {
         self.change_bucket(queue, |bucket| bucket.give_back(queue.to, count)).await.map(|_| ())
     }
@@ -75,7 +75,7 @@ impl Store {
     }
 
     /// The project's bucket and its version, which is 0 if the bucket is not in the table. The
-    /// bucket's rate follows from the last month's emails and an active boost.
+    /// bucket's rate is computed from the last month's emails and any active boost.
     async fn bucket(&self, project: &ProjectId, base: u32, now: Timestamp) -> Result<(Bucket, u64), Error> {
         let item = self.get(&bucket_key(project)).await?;
         let version = item.as_ref().and_then(|item| number(item, "version")).unwrap_or_default();

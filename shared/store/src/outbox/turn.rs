@@ -37,7 +37,8 @@ impl Store {
                 return Ok(false);
             }
         }
-        // Other workers keep taking and ending turns; an additional worker does no harm.
+        // Other workers took and ended turns during every attempt. An additional worker does no
+        // harm.
         Ok(true)
     }
 

@@ -10,9 +10,9 @@
 //! without quota does not delay other projects' emails. One query finds the first emails of a
 //! project, and continuing after the project's keys finds the next project. The service's own
 //! emails to unverified addresses have a separate queue (`$`), which sorts after the project's
-//! other emails (`#`) and before the next project. However many of these emails there are, they do
-//! not delay the project's other emails. A query costs half a unit, because the index contains only
-//! keys.
+//! other emails (`#`) and before the next project. The service's own emails, however many there
+//! are, therefore do not delay the project's other emails. A query costs half a unit, because the
+//! index contains only keys.
 
 use aws_sdk_dynamodb::operation::query::builders::QueryInputBuilder;
 use futures_util::future::try_join_all;
@@ -57,8 +57,8 @@ impl DueWork {
     }
 }
 
-/// The progress in searching each partition for projects that are not at its beginning. The next
-/// search continues from this progress, and starts over after the end of the partition.
+/// How far each partition has been searched for projects beyond its first items. The next search
+/// continues from there, and starts over after the end of the partition.
 #[derive(Debug, Default)]
 pub struct SearchProgress([Option<String>; DUE_PARTITIONS]);
 
@@ -151,8 +151,8 @@ impl Store {
     /// items from each partition, from projects that are not among the partition's first items. A
     /// project with a lot of due work therefore does not hide the work of other projects. To find
     /// the additional items, a call reads at most `limit` more keys of a partition, or a thousand
-    /// if some of the first items belong to busy projects. The next call continues after these
-    /// keys.
+    /// if some of the first items belong to busy projects. The next call continues after the
+    /// additional keys.
     pub async fn due_beside(
         &self,
         busy: &[ProjectId],

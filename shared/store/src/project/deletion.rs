@@ -1,19 +1,19 @@
 //! Deletes a project completely.
 //!
 //! One transaction ends the project by deleting its item, which every request reads. From then on,
-//! the project's keys no longer work and nobody can see the project, except for up to ten seconds
-//! in processes that remember the project (`GATELET_PROJECT_CACHE_SECONDS`). The same transaction
-//! leaves a note for a worker ([`crate::deletions`]): it must delete everything in the project's
-//! lists, by user, team, month and day. The list items are deleted last, so that after an
-//! interruption the lists still show what remains. Unlisted items (codes, counters, the state of
-//! sign-ins, tokens of users deleted earlier) expire by TTL: codes within a week, and all others
-//! within 367 days.
+//! the project's keys do not work and nobody can see the project. Processes that remember the
+//! project may take up to ten seconds to notice (`GATELET_PROJECT_CACHE_SECONDS`). The same
+//! transaction leaves a note for a worker ([`crate::deletions`]), which must delete everything in
+//! the project's lists, by user, team, month and day. The list items are deleted last, so that
+//! after an interruption the lists still show what remains. Unlisted items (codes, counters, the
+//! state of sign-ins, tokens of users deleted earlier) expire by TTL: codes within a week, and all
+//! others within 367 days.
 //!
 //! A request that was admitted before the project ended, or by a process that remembers the
 //! project, may still write. The final pass, which must find nothing, therefore runs at least a
-//! minute later ([`LATE_WRITES`]). Until then, the project's id cannot be used again. Deleting
-//! costs 2 units for each KB; reading costs 1 unit for each 4 KB of a partition, and half a unit
-//! for each 4 KB of a list.
+//! minute later ([`LATE_WRITES`]). Until the final pass, the project's id cannot be used again.
+//! Deleting costs 2 units for each KB; reading costs 1 unit for each 4 KB of a partition, and half
+//! a unit for each 4 KB of a list.
 //!
 //! The link from the owning team is deleted in the first transaction, on the condition that the
 //! owner has not changed, because a transfer moves the link.
@@ -49,15 +49,15 @@ use crate::user::by_word;
 use crate::user::{self, USER_SHARDS, email_claim_key};
 use crate::webhook::keys::{late_partitions, partition};
 
-/// How long after its end a project may still be written to. This time is longer than a process may
-/// remember the project plus the duration of a request.
+/// How long after its end a project may still be written to. Must be longer than a process may
+/// remember the project, plus the duration of a request.
 pub const LATE_WRITES: SignedDuration = SignedDuration::from_secs(60);
 /// The number of users, teams or partitions processed in parallel.
 const SIDE_BY_SIDE: usize = 8;
 /// The number of list items read at a time.
 const PAGE: i32 = 200;
 /// The number of partition keys that are read and deleted before the next keys are read. A small
-/// number saves memory. Also, a worker that is stopped has then deleted most of what it read.
+/// number saves memory, and ensures that a worker that is stopped has deleted most of what it read.
 const SWEPT: i32 = 297;
 /// The maximum number of due items searched for broadcasts in each partition.
 const DUE: i32 = 1000;
@@ -304,7 +304,7 @@ impl Purger<'_> {
     /// configuration, the boost, email documents, quotas, delivery counters, figures, the words of
     /// users, the links of the trail, and webhook endpoints with their deliveries.
     async fn fixed_partitions(&self) -> Result<bool, Error> {
-        // Endpoints are deleted last, because they are needed to find the deliveries of webhooks.
+        // Endpoints are deleted last, because they are needed to find the webhook deliveries.
         let endpoints = self.store.webhook_endpoints(self.project).await?;
         let of = |endpoint: Endpoint| late_partitions(self.project, endpoint.id).chain([partition(self.project, endpoint.id)]);
         if !self.sweep_all(endpoints.into_iter().flat_map(of)).await? {

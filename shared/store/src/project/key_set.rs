@@ -2,7 +2,7 @@
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
-//! | set | `P#<P>` | `KEYS#<set>` | 1 unit to read or list, also before a new one; 2 for each item to write, in a transaction with its keys |
+//! | set | `P#<P>` | `KEYS#<set>` | 1 unit to read or list, and to list before a new set is created; 2 for each item to write, in a transaction with its keys |
 //! | key | `P#<P>` | `KEY#<digest>` | 1 unit to read, with every request with a key, unless a remembered proof saves the read (`GATELET_PROJECT_CACHE_SECONDS`) |
 //!
 //! A set and its keys are created and revoked together, and requests read keys with strong
@@ -85,7 +85,7 @@ impl Store {
 
     /// Revokes a set and its unexpired keys. Revoking the set again has no effect.
     pub async fn revoke_key_set(&self, project: &ProjectId, set: &KeySet, now: Timestamp) -> Result<(), Error> {
-        // Expired keys do not work in any case, and may have been deleted.
+        // Expired keys do not work anyway, and may have been deleted.
         let has_expired = set.expires_at.is_some_and(|time| time <= now);
         let keys = set.keys.iter().filter(|_| !has_expired).map(|key| key_key(project, &key.digest));
         let revoke = |key| {

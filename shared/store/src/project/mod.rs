@@ -10,9 +10,10 @@
 //! | link to an owned project | `T#internal#<team>` | `PROJECT#<P>` | one Query for each team of a user |
 //!
 //! A team's project is created, transferred and deleted together with its link. The project is
-//! created only if the team exists and the creator is a member of the team. A team that gets a
-//! project counts the project ([`team::join`], or `team::takes` for a client), so that the team is
-//! not deleted at the same time. [`crate::project::deletion`] describes how a project ends.
+//! created only if the team exists and the creator is a member of the team. Adding a project to a
+//! team also increments a count in the team's item ([`team::join`], or `team::takes` for a client),
+//! so that the team is not deleted at the same time. [`crate::project::deletion`] describes how a
+//! project ends.
 
 pub mod deletion;
 pub mod key_set;
@@ -123,9 +124,11 @@ impl Store {
     }
 
     /// Creates a project with its first keys and, if a team owns it, its link, in one transaction.
-    /// Fails with [`Error::Conflict`] if the project's id or a key is in use; with
-    /// [`Ending`](crate::Label::Ending) if a deleted project with this id may have data left; with
-    /// [`Team`](crate::Label::Team) if the team does not exist.
+    /// Fails with:
+    ///
+    /// - [`Error::Conflict`] if the project's id or a key is in use
+    /// - [`Ending`](crate::Label::Ending) if a deleted project with this id may have data left
+    /// - [`Team`](crate::Label::Team) if the team does not exist
     pub async fn create_project(&self, project: &Project, keys: &NewKeys) -> Result<(), Error> {
         let mut writes = create(project)?.to_vec();
         writes.push(no_project_ending(&project.id));
@@ -138,7 +141,7 @@ impl Store {
 
     /// Creates a project for a team of the internal project, with the levels of its configuration.
     /// Fails with [`Error::Conflict`] if `owner` is not a member of the team or the project's id is
-    /// in use; with [`Count`](crate::Label::Count) if the team no longer exists or is full.
+    /// in use. Fails with [`Count`](crate::Label::Count) if the team no longer exists or is full.
     pub async fn create_owned_project(&self, project: &Project, levels: &Levels, team: TeamId, owner: UserId) -> Result<(), Error> {
         let internal = ProjectId::internal();
         let [project_write, line] = create(project)?;
@@ -155,8 +158,8 @@ impl Store {
 
     /// Moves a project from one team of the internal project to another. Fails with
     /// [`Error::Conflict`] if the project has changed since it was read or `user` is not a member
-    /// of both teams; with [`Count`](crate::Label::Count) if the new team no longer exists or is
-    /// full.
+    /// of both teams. Fails with [`Count`](crate::Label::Count) if the new team no longer exists or
+    /// is full.
     pub async fn transfer_project(&self, row: ProjectRow, (old, new): (TeamId, TeamId), user: UserId) -> Result<(), Error> {
         if old == new {
             return Ok(());
@@ -179,8 +182,8 @@ impl Store {
     }
 
     /// Makes room in a full team by removing projects that no longer belong to it from the set in
-    /// the team's item. Returns `None` if the team does not exist, and `false` if the team is full
-    /// in fact. Costs a Query and the reads of [`Self::owned_projects`].
+    /// the team's item. Returns `None` if the team does not exist, and `false` if the team is
+    /// really full. Costs a Query and the reads of [`Self::owned_projects`].
     pub async fn makes_room(&self, team: TeamId) -> Result<Option<bool>, Error> {
         let internal = ProjectId::internal();
         // The team is read first, because adding a project afterwards changes `joins`.
@@ -203,8 +206,8 @@ impl Store {
     }
 
     /// Gives a project to a team of the internal project, for the operator, no matter who owns the
-    /// project. Fails with [`Error::Conflict`] if the project has changed since it was read; with
-    /// [`Team`](crate::Label::Team) if the team does not exist.
+    /// project. Fails with [`Error::Conflict`] if the project has changed since it was read, and
+    /// with [`Team`](crate::Label::Team) if the team does not exist.
     pub async fn give_project(&self, row: ProjectRow, new: TeamId) -> Result<(), Error> {
         let ProjectRow { mut project, version } = row;
         let old = owner(&project).filter(|old| *old != new);
@@ -252,7 +255,8 @@ impl Store {
         found.map(|project| project.map(|project| (project.id.clone(), project))).collect()
     }
 
-    /// The ids of a team's projects, in order, perhaps with some deleted projects. Costs one Query.
+    /// The ids of a team's projects, in ascending order; some of these projects may have been
+    /// deleted. Costs one Query.
     pub async fn owned_ids(&self, team: TeamId) -> Result<Vec<ProjectId>, Error> {
         let query = self.query_prefix(team::partition(&ProjectId::internal(), team), "PROJECT#");
         let ids = self.query_all(query).await?.into_iter().map(entity).collect::<Result<_, _>>()?;
@@ -301,8 +305,8 @@ impl Store {
         is_made(self.write_unrecorded(note).await).map(drop)
     }
 
-    /// All projects in the table, by id. Only the gateway uses this list, because it is a single
-    /// partition.
+    /// All projects in the table, by id. Only the gateway uses this list, because the list is a
+    /// single partition.
     pub async fn projects(&self) -> Result<Vec<ProjectLine>, Error> {
         let query = self.query_partition("PROJECTS");
         let lines = self.query_all(query).await?.into_iter().map(entity).collect::<Result<_, _>>()?;

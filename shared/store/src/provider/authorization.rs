@@ -4,7 +4,7 @@
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
 //! | authorization | `S#<digest of the inner state>` | `STATE` | 1 unit for each KB to write, and again to take |
-//! | authorization code | `A#<P>#<digest of the code>` | `CODE` | 2 units to write and 2 to redeem, both in transactions; for a link or an upgrade, 2 more each time, for the session; for a link, 1 more to redeem, to read the session |
+//! | authorization code | `A#<P>#<digest of the code>` | `CODE` | 2 units to write and 2 to redeem, both in transactions; a link or an upgrade costs 2 more each time, for the session, and redeeming a link 1 more, to read the session |
 //!
 //! Taking an authorization and redeeming a code are each one conditional update, so only one of
 //! several concurrent attempts succeeds. A redeemed code is kept until a day after its expiry, with
@@ -25,7 +25,7 @@ use wire::id::{ProjectId, SessionId, UserId};
 use crate::provider::tokens::{NewTokens, ProviderTokens};
 use crate::table::{Error, Key, Label, Store, Write, entity, is_made, string, unless_conflict};
 
-/// The time for an app to exchange a code (RFC 6749 §4.1.2 recommends at most ten minutes).
+/// How long an app has to exchange a code (RFC 6749 §4.1.2 recommends at most ten minutes).
 pub const CODE_LIFE: SignedDuration = SignedDuration::from_mins(5);
 /// How long a code is kept after its expiry, to detect the reuse of redeemed codes.
 const CODE_MEMORY: SignedDuration = SignedDuration::from_hours(24);
@@ -40,14 +40,14 @@ pub struct AuthorizationCode {
     #[serde(default)]
     pub epoch: u64,
     /// For a link or an upgrade, the session in which the flow began; the code is valid only while
-    /// the session is live. Absent from all other codes, and from codes created by earlier
+    /// the session is live. Absent from codes of other flows, and from codes created by earlier
     /// versions.
     pub begun_in: Option<SessionId>,
     /// The redirect URI from the start of the flow.
     pub redirect_uri: RedirectUrl,
     /// The app's PKCE challenge, method S256.
     pub code_challenge: String,
-    /// The URL to which the app sends the user after the callback, if the app named one.
+    /// The URL to which the app sends the user after the callback, if the app specified one.
     pub after_callback_redirect_url: Option<RedirectUrl>,
     /// Whether the flow created the user, or upgrades an anonymous user to an ordinary one.
     pub is_new_user: bool,
@@ -59,14 +59,14 @@ pub struct AuthorizationCode {
     pub pending: Option<PendingAccount>,
     /// The provider's tokens, if the user already had the account before the flow. The tokens are
     /// stored when the code is redeemed, or passed on to a sign-in attempt that awaits the second
-    /// factor. Removed when the code is redeemed. Absent if there are no tokens or they are in
-    /// `pending`. Also absent from codes created by earlier versions, which stored the tokens
-    /// immediately.
+    /// factor. Removed when the code is redeemed. Absent if there are no tokens or `pending`
+    /// contains the tokens. Also absent from codes created by earlier versions, which stored the
+    /// tokens immediately.
     pub new_tokens: Option<NewTokens>,
     /// The session for which the code was redeemed; absent until then.
     pub session_id: Option<SessionId>,
-    /// The session that the code transfers to another domain, if any. Redeeming such a code does
-    /// not start a session.
+    /// The session that the code transfers to another domain, if any. Redeeming a code that
+    /// transfers a session does not start another session.
     pub handed_over: Option<SessionHandover>,
 }
 
@@ -92,10 +92,10 @@ impl SessionHandover {
 /// the provider account's email address.
 ///
 /// The person who returns from the provider may not be the one who began the flow: an attacker can
-/// begin a flow and lead a victim through the rest. If the change were made immediately, the
-/// victim's provider account would be linked to the attacker's user (RFC 9700 §4.7), or the
-/// victim's own user would change although the victim had not signed in here. Only the PKCE
-/// verifier, sent when the app exchanges the code, proves that both persons are the same.
+/// begin a flow and lead a victim through the rest. An immediate change would link the victim's
+/// provider account to the attacker's user (RFC 9700 §4.7), or change the victim's own user
+/// although the victim had not signed in here. Only the PKCE verifier, sent when the app exchanges
+/// the code, proves that the same person began and completed the flow.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PendingAccount {
     /// The kind of change.

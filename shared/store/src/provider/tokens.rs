@@ -8,9 +8,9 @@
 //! ([`account`]).
 //!
 //! A provider may rotate the refresh token, and revoke all tokens if the same refresh token is used
-//! twice (RFC 9700 §4.14), so only one request at a time refreshes the tokens. This request writes
-//! the new tokens only if the access token has not changed in the meantime, so that a newer flow's
-//! tokens are kept and deleted tokens do not reappear.
+//! twice (RFC 9700 §4.14), so only one request at a time refreshes the tokens. The refreshing
+//! request writes the new tokens only if the access token has not changed in the meantime, so that
+//! a newer flow's tokens are kept and deleted tokens do not reappear.
 
 use jiff::Timestamp;
 use model::provider::account::ProviderAccount;
@@ -79,8 +79,8 @@ pub fn keep_tokens(project: &ProjectId, user: UserId, account: &ProviderAccount,
 }
 
 /// Stores `new` for an account whose tokens were read as `old`. The transaction fails with
-/// [`Label::Tokens`] if the tokens have changed since. It also fails if `new` keeps the old refresh
-/// token (`keeps_refresh`) and a request has begun to use that token.
+/// [`Label::Tokens`] if the tokens have changed since `old` was read. The transaction also fails if
+/// `new` keeps the old refresh token (`keeps_refresh`) and a request has begun to use that token.
 pub fn renew_tokens(
     of: TokenOwner<'_>,
     old: Option<&ProviderTokens>,
@@ -114,8 +114,8 @@ impl Store {
         self.get(&of.key()).await?.map(entity).transpose()
     }
 
-    /// Reserves the right to refresh the tokens until `until`; `false` if another request has it,
-    /// or if the tokens have changed since `old` was read.
+    /// Reserves the right to refresh the tokens until `until`; `false` if another request has
+    /// reserved this right, or if the tokens have changed since `old` was read.
     pub async fn begin_refresh(&self, of: TokenOwner<'_>, old: &ProviderTokens, now: Timestamp, until: Timestamp) -> Result<bool, Error> {
         let write = Write::update(of.key(), "SET d.refreshing_until = :until")
             .value(":until", integer(until.as_millisecond()))
@@ -131,7 +131,7 @@ impl Store {
     }
 
     /// Records that the provider accepts the access token at `now`. If a caller has reported that
-    /// the token fails, the record also settles this report. Has no effect if the tokens have
+    /// the token fails, the record also resolves this report. Has no effect if the tokens have
     /// changed since `old` was read.
     pub async fn confirm_tokens(
         &self,

@@ -14,9 +14,9 @@ use wire::id::ProjectId;
 
 use crate::table::{Error, Key, Label, Write};
 
-/// Uses an ID token in JWS compact serialization (RFC 7515 §7.1), which is not accepted after
-/// `expires_at`. Fails the transaction with [`Label::Code`] if the token was used before.
-/// Whitespace around a token is ignored.
+/// Marks an ID token in JWS compact serialization (RFC 7515 §7.1) as used until `expires_at`, after
+/// which the token is not accepted anyway. Fails the transaction with [`Label::Code`] if the token
+/// was used before. Whitespace around a token is ignored.
 pub fn use_token(project: &ProjectId, token: &str, expires_at: Timestamp) -> Result<Write, Error> {
     let token = token.trim();
     let signed = token.rsplit_once('.').map_or(token, |(signed, _)| signed);

@@ -53,7 +53,7 @@ impl Store {
         &self.table
     }
 
-    /// The store with these prefetched items: reads by key return them unchanged. Use this store
+    /// This store, but with prefetched items, which reads by key return unchanged. Use this store
     /// only for a first decision; the original store reads again and sees later changes.
     pub fn knowing(&self, items: Items) -> Self {
         Self { known: Arc::new(items), ..self.clone() }
@@ -94,12 +94,12 @@ impl Store {
         self.query_in("pk = :pk", partition)
     }
 
-    /// Like [`Self::query_partition`], for the sort keys that begin with `prefix`.
+    /// Like [`Self::query_partition`], but only for the sort keys that begin with `prefix`.
     pub(crate) fn query_prefix(&self, partition: impl Into<String>, prefix: &str) -> QueryInputBuilder {
         self.query_in("pk = :pk AND begins_with(sk, :prefix)", partition).expression_attribute_values(":prefix", string(prefix))
     }
 
-    /// Like [`Self::query_partition`], for the sort keys from `first` to `last`.
+    /// Like [`Self::query_partition`], but only for the sort keys from `first` to `last`.
     pub(crate) fn query_range(&self, partition: impl Into<String>, first: impl Into<String>, last: impl Into<String>) -> QueryInputBuilder {
         let query = self.query_in("pk = :pk AND sk BETWEEN :first AND :last", partition);
         query.expression_attribute_values(":first", string(first)).expression_attribute_values(":last", string(last))
@@ -128,7 +128,7 @@ impl Store {
     }
 
     /// Reads up to 100 items in one round trip, at one unit for each 4 KB of each item read. There
-    /// are more round trips if DynamoDB leaves some items unprocessed, and none if all are
+    /// are more round trips if DynamoDB leaves some items unprocessed, and none if all items are
     /// prefetched.
     pub async fn get_many(&self, keys: impl IntoIterator<Item = Key>) -> Result<Items, Error> {
         let with_known = |key: Key| {
@@ -192,8 +192,8 @@ impl Store {
         Ok(rows)
     }
 
-    /// Like [`Self::transact`], for writes that must not be recorded in the trail. A single write
-    /// does not need a transaction and costs half as much.
+    /// Like [`Self::transact`], but for writes that must not be recorded in the trail. A single
+    /// write does not need a transaction and costs half as much.
     pub async fn transact_unrecorded(&self, mut writes: Vec<Write>) -> Result<(), Error> {
         if writes.len() == 1
             && let Some(write) = writes.pop_if(|write| write.changes_something())
@@ -222,28 +222,28 @@ impl Store {
         self.client.call(request).await.map(drop).map_err(cancelled)
     }
 
-    /// Like [`Self::write`], for writes that must not be recorded in the trail, such as counters,
-    /// times of last use, the state of a sign-in or a worker's progress.
+    /// Like [`Self::write`], but for writes that must not be recorded in the trail, such as
+    /// counters, times of last use, the state of a sign-in or a worker's progress.
     pub async fn write_unrecorded(&self, write: Write) -> Result<(), Error> {
         let (mark, meaning) = (self.mark(), write.meaning());
         let write = write.marked(&mark);
         match write.clone().send(&self.client, &self.table).await {
             Ok(()) => Ok(()),
-            // An earlier attempt may have been executed. The item shows whether this is the only
-            // reason why the condition fails now.
+            // The condition may fail only because an earlier attempt was executed. The mark in the
+            // item shows whether that is the reason.
             Err((Error::Conflict(_), true)) if write.is_done(self.get_now(write.key()).await?.as_ref(), &mark) => Ok(()),
             Err((Error::Conflict(_), _)) => Err(meaning),
             Err((error, _)) => Err(error),
         }
     }
 
-    /// The mark of a write ([`Write::marked`]). The mark is short because it is stored. It differs
-    /// from the mark of any write that may come between two attempts.
+    /// The mark of a write ([`Write::marked`]). The mark is short because it is stored. A random
+    /// mark differs from the mark of any write that may come between two attempts.
     fn mark(&self) -> String {
         format!("{:x}", u64::from_be_bytes(self.entropy.bytes()))
     }
 
-    /// Like [`Self::write_unrecorded`], for an update; returns the updated item.
+    /// Like [`Self::write_unrecorded`], but for an update; returns the updated item.
     pub(crate) async fn write_unrecorded_returning(&self, write: Write) -> Result<Item, Error> {
         let (mark, meaning) = (self.mark(), write.meaning());
         let write = write.marked(&mark);

@@ -14,12 +14,12 @@ use crate::table::retry::Retrying;
 use crate::table::row::Items;
 
 impl Store {
-    /// The store of a function, for the table that the environment names.
+    /// The store of a function, for the table configured in the environment.
     pub fn from_env() -> Result<Self, Error> {
         Ok(Self::connect(&required("GATELET_TABLE")?)?.carrying_entries())
     }
 
-    /// The store for a table in the region and at the endpoint that the environment names.
+    /// The store for a table in the region and at the endpoint configured in the environment.
     pub fn connect(table: &str) -> Result<Self, Error> {
         Ok(Self::at(Endpoint::from_env(Service::DynamoDb)?, AwsHttp::from_env()?, table, Entropy::system()))
     }
@@ -30,7 +30,7 @@ impl Store {
         Self::with(client, table, entropy)
     }
 
-    /// The store for a table of an engine in this process, without a time limit for calls.
+    /// The store for a table in an engine that runs in this process; calls have no time limit.
     pub fn in_process(engine: impl HttpConnector + 'static, table: &str, entropy: Entropy) -> Self {
         let client = Client::new(Endpoint::embedded(), Retrying::in_process(engine, entropy.clone()));
         Self::with(client, table, entropy)

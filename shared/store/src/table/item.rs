@@ -39,7 +39,7 @@ pub struct Key {
 }
 
 impl Key {
-    /// A key that consists of these two parts.
+    /// The key with this partition key and this sort key.
     pub fn new(pk: impl Into<String>, sk: impl Into<String>) -> Self {
         Self { pk: pk.into(), sk: sk.into() }
     }

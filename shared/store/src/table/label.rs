@@ -25,7 +25,7 @@ pub enum Label {
     Tokens,
     /// The time step of an authenticator app's code.
     TotpStep,
-    /// A user who must exist, or still be in a certain credential epoch.
+    /// A user who must exist, or whose credential epoch must be unchanged.
     User,
 }
 

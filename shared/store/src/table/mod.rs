@@ -1,4 +1,4 @@
-//! Shared code of all entities: the client, conditional writes, pages, batches, labels and retries.
+//! Code shared by all entities: the client, conditional writes, pages, batches, labels and retries.
 //!
 //! The code in this module does not depend on entities, their keys, or the trail. Reads by key are
 //! strongly consistent, so a new user is visible to the next request.

@@ -4,8 +4,8 @@
 //! A retry sends the same signed request, so a transaction keeps its `ClientRequestToken`, and
 //! DynamoDB executes it only once within ten minutes. Throttled calls, conflicts with other
 //! transactions, 5xx responses, timeouts and lost connections are retried until the request's time
-//! or ten attempts are used up. The wait before a retry is a random part of a doubling time ("full
-//! jitter"), which spreads concurrent retries.
+//! or ten attempts are used up. The wait before a retry is a random fraction of a time that doubles
+//! with each attempt ("full jitter"), which spreads concurrent retries.
 //!
 //! After a lost response or a 5xx response, the call may have been executed. A condition that fails
 //! in the retry may have failed because of the earlier attempt. The response to the retry therefore
@@ -24,7 +24,7 @@ use tokio::time::{Instant, sleep, timeout};
 use wire::entropy::Entropy;
 
 /// The time that a request may wait for the table, counted from the start of the request; outside
-/// of [`within`], the time that one call may wait. A Lambda has ten seconds, two of which are
+/// [`within`], the time that one call may wait. A Lambda function has ten seconds, two of which are
 /// reserved for the response and for hashing a password.
 pub const BUDGET: Duration = Duration::from_secs(8);
 /// The time limit for one attempt; DynamoDB normally takes milliseconds.
@@ -81,7 +81,7 @@ impl<'a> Waits<'a> {
 pub struct Retrying {
     inner: SharedHttpConnector,
     entropy: Entropy,
-    /// The time limit for one attempt; `None` for unlimited.
+    /// The time limit for one attempt; `None` for no limit.
     attempt: Option<Duration>,
 }
 
@@ -104,8 +104,9 @@ impl Retrying {
         Self { inner: SharedHttpConnector::new(inner), entropy, attempt: Some(ATTEMPT_TIMEOUT) }
     }
 
-    /// Like [`Self::new`], for a service in this process. Responses cannot get lost, so attempts
-    /// have no time limit. On a busy machine, a second attempt would only slow everything down.
+    /// Like [`Self::new`], but for a service in this process. Responses cannot get lost, so
+    /// attempts have no time limit. On a busy machine, a second attempt would only slow everything
+    /// down.
     pub(crate) fn in_process(inner: impl HttpConnector + 'static, entropy: Entropy) -> Self {
         Self { attempt: None, ..Self::new(inner, entropy) }
     }

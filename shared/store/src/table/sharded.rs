@@ -23,11 +23,11 @@ const MAX_READS: usize = 3;
 /// items.
 const MIN_READ: usize = 40;
 /// The maximum size of a page in bytes, unless the page has only one item. The service must not
-/// hold more than this for a caller who reads slowly, and the response of a Lambda is limited to 6
-/// MB.
+/// buffer more than this for a caller who reads slowly, and a Lambda function's response is limited
+/// to 6 MB.
 pub const MAX_PAGE_BYTES: usize = 1_000_000;
-/// The maximum number of bytes read for a page. The page ends there, even if it shows only a small
-/// part of what was read.
+/// The maximum number of bytes read for a page. A page ends at this limit, even if the page shows
+/// only a small part of what was read.
 pub(crate) const MAX_READ_BYTES: usize = 2 * MAX_PAGE_BYTES;
 /// The bytes that a response adds to a stored item: field names and ids.
 const FRAME: usize = 256;
@@ -42,7 +42,7 @@ pub struct Listing<'a> {
     /// The maximum number of items in the page.
     pub limit: usize,
     /// The number of items to read in a round, divided among the partitions. At least `MIN_READ`
-    /// items are read from each partition that runs low.
+    /// items are read from each partition that runs low on unexamined items.
     pub read: usize,
 }
 
@@ -62,14 +62,15 @@ const LAST: char = char::MAX;
 /// to a position, reading starts after that position.
 const NEXT: char = '\u{1}';
 
-/// The partition, from 0, that the item with this id is in, if a list has this many partitions.
+/// The number, from 0, of the partition that contains the item with this id in a list of `shards`
+/// partitions.
 pub(crate) fn shard_of(id: Uuid, shards: u8) -> u8 {
     let [.., last] = id.into_bytes();
     last % shards
 }
 
-/// The name of a partition of a list that had only one in earlier versions. The first partition
-/// keeps the name of that one, and so contains its items.
+/// The name of a partition of a list that had only one partition in earlier versions. The first
+/// partition keeps the old name, and therefore contains the old items.
 pub(crate) fn shard_name(first: String, shard: u8) -> String {
     if shard == 0 { first } else { format!("{first}#{shard}") }
 }
@@ -82,12 +83,12 @@ pub(crate) struct Partition {
 }
 
 impl Partition {
-    /// A partition of the index with whole items.
+    /// A partition of `gsi1`, the index with whole items.
     pub(crate) fn gsi1(key: String) -> Self {
         Self { index: Some("gsi1"), key, beginning: None }
     }
 
-    /// A partition of the index with only keys.
+    /// A partition of `gsi2`, the index with only keys.
     pub(crate) fn gsi2(key: String) -> Self {
         Self { index: Some("gsi2"), key, beginning: None }
     }
@@ -172,7 +173,7 @@ impl Store {
         Ok(Page { rows, next: last })
     }
 
-    /// Reads more from the partitions that run low, in parallel.
+    /// Reads more items from the partitions that run low, in parallel.
     async fn refill(&self, shards: &mut [Shard], listing: &Listing<'_>) -> Result<(), Error> {
         let count = listing.read.div_ceil(shards.len()).max(MIN_READ);
         try_join_all(shards.iter_mut().map(|shard| self.read_on(shard, listing, count))).await.map(drop)
@@ -201,8 +202,8 @@ impl Store {
             query = query.expression_attribute_values(":last", string(format!("{beginning}{LAST}")));
         }
         let (mut items, mut next) = self.query_page(query.clone()).await?;
-        // DynamoDB may return an empty page although more items follow. Reading continues at the
-        // key that came with the page.
+        // DynamoDB may return an empty page although more items follow. Reading continues after the
+        // key that came with the empty page.
         while items.is_empty() && next.is_some() {
             (items, next) = self.query_page(query.clone().set_exclusive_start_key(next)).await?;
         }

@@ -1,4 +1,4 @@
-//! Export and import of whole tables, for the command line only. Lambda functions use the item
+//! Export and import of whole tables, for the command line only. Lambda functions use only the item
 //! format, for records of the table's stream and for digests of trail entries.
 //!
 //! Each item is a line `{"Item": …}` with typed attributes, in "DynamoDB JSON", the format that
@@ -82,7 +82,8 @@ impl Store {
         Ok((answer.items.unwrap_or_default(), answer.last_evaluated_key.filter(|key| !key.is_empty())))
     }
 
-    /// The partition keys in a page of the whole table that contain any of these strings.
+    /// The partition keys that contain any of these strings, in one page of a scan of the whole
+    /// table.
     pub(crate) async fn partitions_with(&self, parts: [&str; 2], after: Option<Item>) -> Result<(BTreeSet<String>, Option<Item>), Error> {
         let scan = ScanInput::builder().table_name(&self.table).set_exclusive_start_key(after).projection_expression("pk");
         let scan = scan.filter_expression("contains(pk, :one) OR contains(pk, :other)");

@@ -19,7 +19,7 @@ pub async fn within<F: Future>(request: F) -> (F::Output, usize) {
 
 /// Starts to measure how much the request reads.
 pub fn measure() {
-    // Outside of a request, nothing is measured.
+    // Outside a request, nothing is measured.
     let _ = BYTES.try_with(|bytes| bytes.set(Some(0)));
 }
 

@@ -249,7 +249,7 @@ impl Write {
     pub(crate) fn transaction_item(self, table: &str) -> Result<TransactWriteItem, Error> {
         let Self { key, kind, condition, values, names, .. } = self;
         let (values, names, key) = (unless_empty(values), unless_empty(names), Some(key.item()));
-        // The four builders share these setters, but not a trait.
+        // Each of the SDK's four builders has these setters, but there is no common trait.
         macro_rules! conditional {
             ($builder:expr) => {
                 $builder

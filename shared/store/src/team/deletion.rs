@@ -1,14 +1,14 @@
 //! Deletes teams without leaving memberships behind.
 //!
 //! A team that owns projects is not deleted, because nobody would be left to administer the
-//! projects. A team with few members is deleted together with them in one transaction. The
-//! condition is that nobody has joined, no project has been added, and nothing about the team, such
-//! as its picture, has changed since it was read. A larger team is marked first: from then on,
-//! nobody can see, join, select or change the team. Then its members are deleted in parallel
-//! transactions of maximum size, and finally the team itself is deleted. After an interruption, the
-//! mark and a note remain, so that a worker completes the deletion ([`crate::deletions`]).
-//! Repeating the request also resumes the deletion. The remaining members show what is left to
-//! delete.
+//! projects. A team with few members is deleted together with them in one transaction. This
+//! transaction fails if, since the team was read, anyone has joined, a project has been added, or
+//! anything else about the team, such as its picture, has changed. A larger team is marked first:
+//! from then on, nobody can see, join, select or change the team. Then the members are deleted in
+//! parallel transactions of maximum size, and finally the team itself is deleted. After an
+//! interruption, the mark and a note remain, so that a worker completes the deletion
+//! ([`crate::deletions`]). Repeating the request also resumes the deletion. The remaining members
+//! show what is left to delete.
 
 use std::time::Duration;
 
@@ -137,7 +137,8 @@ fn whole(project: &ProjectId, team: &Team, row: Option<&TeamRow>, members: &[Mem
     let image = team.uploaded_image.as_ref().map(|image| profile_image::delete(project, team.id, image));
     let active = Write::delete(activity::team_key(project, team.id));
     let is_founder = |row: &&MemberRow| Some(row.user_id) == team.founder;
-    // Both writes change the user's item, which a transaction may contain only once.
+    // A transaction may contain the founder's item only once, so the write that removes the team
+    // from the founder's quota also clears the selection.
     let removed = members.iter().flat_map(|row| if is_founder(&row) { remove_but_selection(project, row) } else { remove(project, row) });
     let is_selected = members.iter().find(is_founder).is_some_and(|row| row.is_selected);
     let room = team.founder.map(|founder| unfounds(project, founder, team.id, is_selected));

@@ -1,8 +1,8 @@
 //! The teams that a user has created with client access, which are limited by a quota.
 //!
-//! The user's item contains their ids (attribute `founded`, a set of strings), so that one
-//! condition decides whether another team is allowed. The transaction that deletes a team removes
-//! the id of the team from the set. Teams from earlier versions are not in any set.
+//! The user's item contains the ids of these teams (attribute `founded`, a set of strings), so that
+//! one condition decides whether another team is allowed. The transaction that deletes a team
+//! removes the id of the team from the set. Teams from earlier versions are not in any set.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use wire::id::{ProjectId, TeamId, UserId};
@@ -10,9 +10,9 @@ use wire::id::{ProjectId, TeamId, UserId};
 use crate::keys::user_key;
 use crate::table::{Label, Write, integer, string};
 
-/// Like [`joins`](super::membership::joins), for a new team of the user. Also adds the team to the
-/// set of teams that the user has created; fails, as [`Label::Count`], if the set already contains
-/// `max` teams.
+/// Like [`joins`](super::membership::joins), but for a new team of the user. Also adds the team to
+/// the set of teams that the user has created; fails with [`Label::Count`] if the set already
+/// contains `max` teams.
 pub fn founds(project: &ProjectId, user: UserId, team: TeamId, max: usize) -> Write {
     Write::update(user_key(project, user), "SET version = version + :one ADD founded :team")
         .labelled(Label::Count)
@@ -23,7 +23,7 @@ pub fn founds(project: &ProjectId, user: UserId, team: TeamId, max: usize) -> Wr
 }
 
 /// Removes a team that is being deleted from the teams that the user has created, and clears the
-/// user's selection if the team `is_selected`. Fails, as [`Label::User`], if the user does not
+/// user's selection if the team `is_selected`. Fails with [`Label::User`] if the user does not
 /// exist, and without a label if the user has another selection.
 pub(crate) fn unfounds(project: &ProjectId, user: UserId, team: TeamId, is_selected: bool) -> Write {
     let write = if is_selected {

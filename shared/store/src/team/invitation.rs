@@ -3,19 +3,19 @@
 //! | item | pk | sk | index |
 //! |---|---|---|---|
 //! | invitation | `I#<P>#<id>` | `INVITATION` | gsi1 `T#<P>#<team>#INVITATIONS` / id; gsi2 `I#<P>#<address>` / id, team, sender if a member |
-//! | their count | `T#<P>#<team>` | `INVITED` | `waiting`: the invitations sent by members, a set of expiry and id |
-//! | its code | `C#<P>#team-invitation#<digest of the nonce>` | `CODE` | see [`crate::code`] |
+//! | count of a team's invitations | `T#<P>#<team>` | `INVITED` | `waiting`: the invitations sent by members, a set of expiry and id |
+//! | code of an invitation | `C#<P>#team-invitation#<digest of the nonce>` | `CODE` | see [`crate::code`] |
 //!
 //! The invitation and its code are always written in one transaction. Accepting marks the code as
 //! used and deletes the invitation; revoking deletes both. Because of the condition on the code,
 //! only one of several concurrent attempts to accept succeeds. If a member sent the invitation, the
-//! same transaction also checks the sender, for four more units. The sender must still be a member;
-//! since the invitation was sent, the sender's account must not have changed hands, and no intruder
-//! may have been reported. Both items expire by TTL after seven days; until then, invitations to a
-//! deleted team remain, but cannot be accepted. A condition on the set `waiting` decides whether a
-//! member may send another invitation. Expired invitations stay in the set until it is full.
-//! Creating, accepting or revoking an invitation costs two units for each item and two in the
-//! indexes; a list is one Query at half a unit for about 25 invitations.
+//! same transaction also checks the sender, which costs four more units. The sender must still be a
+//! member; since the invitation was sent, the sender's account must not have changed hands, and no
+//! intruder may have been reported. The invitation and its code expire by TTL after seven days;
+//! until then, invitations to a deleted team remain, but cannot be accepted. A condition on the set
+//! `waiting` decides whether a member may send another invitation. Expired invitations stay in this
+//! set until the set is full. Creating, accepting or revoking an invitation costs two units for
+//! each item and two in the indexes; a list is one Query at half a unit for about 25 invitations.
 
 use std::collections::HashMap;
 
@@ -40,7 +40,7 @@ use crate::table::{Error, Key, Label, Store, Write, entity, integer, is_made, st
 use crate::team::membership::{is_member, member_key};
 use crate::team::{TeamRow, partition};
 
-/// The purpose in the keys of invitation codes.
+/// The purpose that identifies invitations in the keys of codes.
 pub const PURPOSE: &str = "team-invitation";
 
 /// The number of invitations to an address read at a time; their teams take up to 100 KB each.
@@ -95,7 +95,7 @@ fn counted_as(invitation: &Invitation) -> String {
     format!("{:015}#{}", invitation.expires_at.as_millisecond(), invitation.id)
 }
 
-/// Counts an invitation by a member; fails, as [`Label::Count`], if the team already has `max`
+/// Counts an invitation by a member; fails with [`Label::Count`] if the team already has `max`
 /// pending invitations by members.
 pub fn count(project: &ProjectId, invitation: &Invitation, max: usize) -> Write {
     Write::update(count_key(project, invitation.team_id), "SET #ttl = :ttl ADD waiting :new")
@@ -107,7 +107,7 @@ pub fn count(project: &ProjectId, invitation: &Invitation, max: usize) -> Write 
         .value(":max", integer(max))
 }
 
-/// Removes an invitation that is being accepted or revoked from the count, if a member sent it.
+/// Removes an accepted or revoked invitation from the count, if a member sent the invitation.
 /// Earlier versions did not count invitations, so this write may create the item, which then
 /// expires with the invitation.
 fn uncount(project: &ProjectId, invitation: &Invitation) -> Option<Write> {
@@ -238,9 +238,9 @@ impl Store {
     }
 
     /// Up to `limit` invitations to these email addresses, with their teams, oldest first, after
-    /// the id `after` if set; and the id after which there may be more. Leaves out invitations to
-    /// deleted teams or without a valid sender ([`Self::has_valid_sender`]). Returns fewer
-    /// invitations if their teams and senders take more than 2 MB.
+    /// the id `after` if set. Also returns the id to continue after, if there may be more. Leaves
+    /// out invitations to deleted teams or without a valid sender ([`Self::has_valid_sender`]).
+    /// Returns fewer invitations if their teams and senders take more than 2 MB.
     pub async fn invitations_for(
         &self,
         project: &ProjectId,

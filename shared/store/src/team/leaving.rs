@@ -19,8 +19,8 @@ pub const MAX_LEAVE_WRITES: usize = 3;
 /// The maximum number of memberships that one call deletes in addition to those in the transaction;
 /// repeating the request deletes more.
 const MAX_AT_ONCE: usize = 1000;
-/// The maximum number of invitations revoked in one call. Any remaining invitations are invalid in
-/// any case ([`invitation`](super::invitation)), and expire.
+/// The maximum number of invitations revoked in one call. Any remaining invitations are invalid
+/// anyway ([`invitation`](super::invitation)), and expire.
 const MAX_REVOKED: usize = 100;
 
 /// The teams that a user leaves.

@@ -1,5 +1,5 @@
-//! Memberships. Each consists of two items, one in the team's partition and one in the user's
-//! partition, which are always created and deleted together.
+//! Memberships. A membership consists of two items, one in the team's partition and one in the
+//! user's partition, which are always created and deleted together.
 //!
 //! | item | pk | sk | index |
 //! |---|---|---|---|
@@ -32,7 +32,7 @@ use crate::team::{self, TeamRow, partition};
 use crate::user::list::sign_up_partition;
 use crate::{profile_image, user};
 
-/// A member of a team, with the attributes outside the profile.
+/// A member of a team, with the attributes that are stored outside the profile.
 #[derive(Debug, Clone)]
 pub struct MemberRow {
     /// The team.
@@ -136,7 +136,7 @@ pub fn remove(project: &ProjectId, row: &MemberRow) -> Vec<Write> {
     remove_but_selection(project, row).into_iter().chain(selection).collect()
 }
 
-/// Like [`remove`], without the write to the user's item.
+/// Like [`remove`], but without the write to the user's item.
 pub(crate) fn remove_but_selection(project: &ProjectId, row: &MemberRow) -> Vec<Write> {
     let (team, user) = (row.team_id, row.user_id);
     let still = if row.is_selected { "attribute_exists(selected)" } else { "attribute_exists(pk) AND attribute_not_exists(selected)" };
@@ -159,7 +159,7 @@ fn with_picture(write: Write, and: &str, picture: Option<&Digest>) -> Write {
 /// The maximum number of writes made by [`remove`].
 pub(crate) const MAX_REMOVE_WRITES: usize = 4;
 
-/// Deletes both items of a member whose user is being deleted, with the picture of the profile;
+/// Deletes both items of a member whose user is being deleted, together with the profile picture;
 /// fails if the member has a picture other than `picture`.
 fn remove_deleted(project: &ProjectId, user: UserId, team: TeamId, picture: Option<&Digest>) -> Vec<Write> {
     let member = with_picture(Write::delete(member_key(project, team, user)), "", picture);
@@ -211,9 +211,9 @@ impl Store {
         Ok((team, members))
     }
 
-    /// The writes that delete the member `user` from each of these teams during that user's
-    /// deletion, with the picture of the profile. The writes fail if the picture changes in the
-    /// meantime. Costs a unit for each team.
+    /// The writes that delete the member `user` from each of these teams and the profile picture,
+    /// while that user is being deleted. The writes fail if the picture changes in the meantime.
+    /// Costs a unit for each team.
     pub(crate) async fn removals_of_deleted(&self, project: &ProjectId, user: UserId, teams: &[TeamId]) -> Result<Vec<Vec<Write>>, Error> {
         let key = |team: &TeamId| member_key(project, *team, user);
         let mut items = self.get_many(teams.iter().map(key)).await?;
@@ -299,7 +299,7 @@ pub fn still(joins: Write, version: u64) -> Write {
     joins.on("version = :seen").value(":seen", integer(version))
 }
 
-/// Like [`joins`], for a team whose members need a second factor. Also records the team in the
+/// Like [`joins`], but for a team whose members need a second factor. Also records the team in the
 /// user's item.
 pub fn joins_protected(project: &ProjectId, user: UserId, team: TeamId) -> Write {
     user::add_second_factor_teams(project, user, [&team]).labelled(Label::User)

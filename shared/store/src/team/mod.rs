@@ -100,7 +100,7 @@ pub fn join(project: &ProjectId, team: TeamId) -> Write {
 }
 
 /// Counts a project that a client adds to a team of the project `internal`, and adds the project to
-/// the set `projects`. Fails, as [`Label::Count`], unless the team exists and the set contains
+/// the set `projects`. Fails with [`Label::Count`] unless the team exists and the set contains
 /// fewer than `max` projects. Projects that leave the team stay in the set until the set is full
 /// ([`Store::makes_room`]).
 pub(crate) fn takes(team: TeamId, project: &ProjectId, max: usize) -> Write {

@@ -2,8 +2,9 @@
 //!
 //! All memberships of a user are read, at one unit for about 15 memberships. A page then reads
 //! teams, which take up to 100 KB each: first a few, and then as many at a time as should fit into
-//! a page, judging by the size of the previous ones. A page reads at most about 2 MB, no matter how
-//! little of it is shown, so that clients cannot make a short response cost more than a long one.
+//! a page, judging by the size of the previous ones. At most about 2 MB are read for a page, no
+//! matter how little of that is shown, so that clients cannot make a short response cost more than
+//! a long one.
 
 use jiff::Timestamp;
 use model::team::Team;
@@ -64,9 +65,9 @@ impl Store {
         Ok(memberships)
     }
 
-    /// The places of a part of a user's teams, in order. To sort by creation, this method reads the
-    /// teams of memberships that do not contain the time of creation. Servers or earlier versions
-    /// wrote such memberships.
+    /// The places of the requested teams of a user, in order. Memberships written by servers or
+    /// earlier versions do not contain the team's time of creation; to sort by creation, this
+    /// method reads their teams.
     async fn places(&self, project: &ProjectId, user: UserId, part: &PartOfTeams) -> Result<Vec<Place>, Error> {
         let memberships = self.memberships(project, user).await?;
         let time = |membership: &Membership| if part.by_creation { membership.team_created_at } else { Some(membership.joined_at) };

@@ -1,16 +1,16 @@
 //! Trail entries that a session or a code carries until a worker adds them to the trail.
 //!
-//! A session is a new item that its request writes in any case. If the session contains the entry,
-//! a sign-in does not need a transaction, which would cost twice as much and take one more round
-//! trip inside DynamoDB. An emailed code carries the entry of the request that creates the code,
-//! and later that of the request that redeems it, unless that request starts a session. This saves
-//! an item in these transactions, and the item's place in the index. The table's stream contains
-//! every change to these items, so `workers-trail` adds every entry at least once, under the same
-//! key. The first use of the session, or the next attempt at the code, removes the entry from the
-//! item.
+//! A session is a new item that its request writes anyway. If the session contains the entry, a
+//! sign-in does not need a transaction, which would cost twice as much and take one more round trip
+//! inside DynamoDB. An emailed code carries the entry of the request that creates the code, and
+//! later the entry of the request that redeems the code, unless that request starts a session.
+//! Carrying the entry saves an item in these transactions, and the item's place in the index. The
+//! table's stream contains every change to these items, so `workers-trail` adds every entry at
+//! least once, under the same key. The first use of the session, or the next attempt at the code,
+//! removes the entry from the item.
 //!
-//! Only functions carry entries ([`Store::carrying_entries`]). A single machine does not have a
-//! stream unless it needs one, and transactions cost nothing extra there.
+//! Only functions carry entries ([`Store::carrying_entries`]). On a single machine, the table does
+//! not have a stream unless one is needed, and transactions cost nothing extra.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use model::place::Place;
@@ -56,7 +56,7 @@ pub(crate) fn give(write: Write, project: &ProjectId, mut entry: Entry, days: u1
     Ok(write.storing(CARRIED, serde_dynamo::to_attribute_value(carried)?))
 }
 
-/// The entry that an item got with a change in the stream; `None` if the change did not add an
+/// The entry that a change in the stream added to an item; `None` if the change did not add an
 /// entry.
 pub fn entry_of(record: Record) -> Result<Option<CarriedEntry>, Error> {
     let Some(item) = record.new else { return Ok(None) };
@@ -71,8 +71,8 @@ pub fn entry_of(record: Record) -> Result<Option<CarriedEntry>, Error> {
 }
 
 impl Store {
-    /// The store of a function, with which sessions and codes carry the trail entries of their
-    /// requests.
+    /// This store, but with sessions and codes that carry the trail entries of their requests; for
+    /// functions.
     #[must_use]
     pub fn carrying_entries(self) -> Self {
         Self { carries_entries: true, ..self }

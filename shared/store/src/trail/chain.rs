@@ -118,7 +118,7 @@ fn covered(mut item: Item) -> Result<CoveredEntry, Error> {
     let lacks = |name: &str| Error::Refused(format!("a trail entry has no {name}"));
     let position = item.get("sk").and_then(|sk| sk.as_s().ok()).cloned().ok_or_else(|| lacks("sk"))?;
     let (count, until) = (number(&item, "n"), number(&item, table::TTL).unwrap_or_default());
-    // These attributes change with each additional counted event.
+    // Each additional counted event changes these attributes, so the digest excludes them.
     for name in ["n", "mark", table::TTL] {
         item.remove(name);
     }

@@ -116,10 +116,10 @@ impl Store {
     }
 }
 
-/// The head of a chain, which somebody may have changed.
+/// The head of a chain, which somebody may have tampered with.
 enum FoundHead {
     Missing,
-    /// It cannot be parsed.
+    /// The head exists, but cannot be parsed.
     Unreadable,
     Readable(SignedItem<Head>),
 }

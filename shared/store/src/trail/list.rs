@@ -26,9 +26,9 @@ pub const MAX_DAYS: usize = 63;
 /// The number of entries after which a request stops reading; the last round may exceed this
 /// number.
 const MAX_READ: usize = 1000;
-/// How many more entries than on average a partition of a day may have in a page.
+/// The number of entries by which a partition's share of a page may exceed the average.
 const UNEVEN: usize = 16;
-/// The maximum time by which the clock of an entry's writer may be ahead.
+/// The maximum time by which the clock of a process that writes entries may be ahead.
 const CLOCK_SKEW: SignedDuration = SignedDuration::from_mins(1);
 
 /// Specifies the part of the trail to read.
@@ -176,7 +176,7 @@ impl Store {
             .expression_attribute_values(":before", string(before))
             .scan_index_forward(false)
             .consistent_read(index.is_none())
-            // One more than needed: the range includes `before`, which is left out.
+            // One entry more than needed, because the range includes `before`, which is left out.
             .limit(i32::try_from(count + 1).unwrap_or(i32::MAX));
         let (items, next) = self.query_page(query).await?;
         let with_position = |item: Item| Some((item.get(&sk)?.as_s().ok()?.clone(), item));

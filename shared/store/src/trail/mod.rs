@@ -8,11 +8,10 @@
 //!
 //! An entry about a change is written in the transaction of the change, which costs 2 more units
 //! for each KB and, if the entry is about an account, 1 for each KB in the index. A session or code
-//! that the change writes in any case may carry the entry instead ([`carried`]). Failures and
-//! rejected sign-ups are counted in separate writes. A project has `SHARDS` partitions per day
-//! (UTC), so that days can be read in order and the deletion of a project knows its partitions. The
-//! id of an entry decides which partition it is in; a partition can take about 500 entries per
-//! second.
+//! that the change writes anyway may carry the entry instead ([`carried`]). Failures and rejected
+//! sign-ups are counted in separate writes. A project has `SHARDS` partitions per day (UTC), so
+//! that days can be read in order and the deletion of a project can find all partitions. The id of
+//! an entry decides which partition it is in; a partition can take about 500 entries per second.
 //!
 //! [`crate::trail::list`] lists entries; [`crate::trail::chain`] links them, so that
 //! [`crate::trail::check`] detects removed, changed and added entries.
@@ -34,12 +33,13 @@ use wire::id::{ProjectId, TrailEntryId, UserId};
 use crate::table::sharded::{shard_name, shard_of};
 use crate::table::{self, Error, Item, Key, Write, entity, integer, number, sortable, string};
 
-/// The number of partitions that the entries of a day are spread over. It may grow, but must not
-/// shrink.
+/// The number of partitions that the entries of a day are spread over. This number may be
+/// increased, but never reduced.
 const SHARDS: u8 = 4;
 
-/// A partition of a day. The first one has the name of the only one that a day had in earlier
-/// versions, whose entries are all in it.
+/// The name of a partition that contains entries of a day. In earlier versions, a day had only one
+/// partition; the first partition has the same name, and so contains all entries from those
+/// versions.
 fn day_partition(project: &ProjectId, day: Date, shard: u8) -> String {
     shard_name(format!("P#{project}#TRAIL#{day}"), shard)
 }
@@ -69,7 +69,7 @@ pub fn day(time: Timestamp) -> Date {
 }
 
 /// The position of an entry within its day and among its user's entries; later entries have greater
-/// positions. Cursors of lists contain positions.
+/// positions. The cursors of lists contain such positions.
 pub fn position(at: Timestamp, id: TrailEntryId) -> String {
     format!("{}#{id}", sortable(at))
 }
@@ -125,8 +125,9 @@ pub(crate) fn read(item: Item) -> Result<Entry, Error> {
     }
 }
 
-/// The entry in an item, and whether it fits its place in the table: it expires, and its time and
-/// id match those in the keys, which determine how entries are sorted, filtered and linked.
+/// The entry in an item, and whether the entry fits its place in the table: it expires, and its
+/// time and id match those in the keys. The keys determine how entries are sorted, filtered and
+/// linked.
 fn parse(item: Item) -> Result<(Entry, bool), Error> {
     let text = |name: &str| item.get(name).and_then(|value| value.as_s().ok());
     let day_of_key = text("pk").and_then(|pk| project_and_day(pk)).map(|(_, day)| day);

@@ -44,7 +44,7 @@ pub struct RequestStart {
     pub at: Timestamp,
     /// The name of the operation.
     pub operation: String,
-    /// The targets that the path names.
+    /// The targets named in the path.
     pub targets: Vec<Target>,
     /// The names of the fields in the request's body.
     pub fields: Vec<String>,
@@ -90,7 +90,7 @@ pub fn on(project: &Project) {
     set_home(&project.id, project);
 }
 
-/// Sets the project ([`on`]), the caller, and the user that the request names, if any.
+/// Sets the project ([`on`]), the caller, and the user named in the request, if any.
 pub fn by(project: &Project, access: Access, actor: Actor, named: Option<UserId>) {
     on(project);
     change(|state| {
@@ -155,7 +155,7 @@ fn set_home(home: &ProjectId, settings: &Project) {
     change(|state| state.home = Some((home.clone(), retention_days(&settings.config))));
 }
 
-/// Changes the state of the request's entry; does nothing outside of [`within`].
+/// Changes the state of the request's entry; does nothing outside [`within`].
 fn change(change: impl FnOnce(&mut State)) {
     let _ = RECORD.try_with(|record| change(&mut record.state()));
 }
@@ -240,7 +240,7 @@ impl Store {
     }
 
     /// Makes one conditional write. Costs one unit for each KB. The request's first change becomes
-    /// a transaction with the trail entry, which costs two units for each KB of both.
+    /// a transaction with the trail entry, which costs two units for each KB of both items.
     pub async fn write(&self, mut write: Write) -> Result<(), Error> {
         let turn = Turn::of(std::slice::from_mut(&mut write), self.carries_entries)?;
         let Some(mut turn) = turn else { return self.write_unrecorded(write).await };
@@ -250,7 +250,7 @@ impl Store {
     }
 }
 
-/// The entry, with the facts that the writes state.
+/// The entry, completed with the facts of the writes.
 fn with_facts(entry: &Entry, writes: &[Write]) -> Entry {
     let mut entry = entry.clone();
     for facts in writes.iter().map(Write::facts) {
@@ -302,7 +302,7 @@ pub(crate) fn rejection() -> Result<Option<(String, Write)>, Error> {
         id,
         at,
         events: vec![event],
-        // The entry represents many callers.
+        // The entry counts the sign-ups of many callers.
         actor: Actor::Anonymous,
         user_id: None,
         fields: Vec::new(),

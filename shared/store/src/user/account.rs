@@ -3,10 +3,10 @@
 //! takes several transactions.
 //!
 //! The writes are derived by comparing the user before and after the change. Added provider
-//! accounts, passkeys and sign-in addresses are claimed. Removed ones, and addresses that no longer
-//! sign the user in, are released. Claims with new content are renewed. The writes are labelled, so
-//! that a conflict tells the caller whether the user has changed since it was read or another user
-//! has one of the claimed values.
+//! accounts, passkeys and sign-in addresses are claimed. Removed accounts and passkeys, and
+//! addresses that no longer sign the user in, are released. Claims with new content are renewed.
+//! The writes are labelled, so that the caller can tell from a conflict whether the user has
+//! changed since it was read or another user has one of the claimed values.
 
 use jiff::Timestamp;
 use model::email::Email;
@@ -72,7 +72,7 @@ fn claimed(user: &User) -> impl Iterator<Item = &Channel> {
     user.channels.iter().filter(|channel| channel.signs_in())
 }
 
-/// The writes of claims for a change to a user (except releases of passkeys), and the deletions of
+/// The writes to claims for a change to a user (except releases of passkeys), and the deletions of
 /// removed provider accounts' tokens. Each write comes with the email address, provider account or
 /// passkey that it concerns.
 fn claim_writes(project: &ProjectId, before: &User, after: &User) -> Result<Vec<(UserClaim, Write)>, Error> {
@@ -96,7 +96,7 @@ fn claim_writes(project: &ProjectId, before: &User, after: &User) -> Result<Vec<
     Ok(writes)
 }
 
-/// The writes of claims for an anonymous user, `before`, who signs up as `after`. If the sign-up
+/// The writes to claims for an anonymous user, `before`, who signs up as `after`. If the sign-up
 /// has an address, the first write claims the address, with the label `Label::Claim(0)`.
 pub fn sign_up_claims(project: &ProjectId, before: &User, after: &User) -> Result<Vec<Write>, Error> {
     let (_, mut writes) = labelled(claim_writes(project, before, after)?);
@@ -130,7 +130,8 @@ fn labelled(claims: Vec<(UserClaim, Write)>) -> (Vec<UserClaim>, Vec<Write>) {
     numbered.map(|(number, (claimed, write))| (claimed, write.labelled(Label::Claim(number)))).unzip()
 }
 
-/// The outcome of a conflict, which names the claimed value if another user has one.
+/// The outcome of a conflict; if another user has one of the claimed values, the outcome shows
+/// which.
 fn taken(conflict: Conflict, mut claimed: Vec<UserClaim>) -> Result<Outcome, Error> {
     match conflict.claim() {
         Some(number) => Ok(claimed.swap_remove(number).into()),
@@ -270,16 +271,16 @@ impl Store {
     }
 
     /// Deletes a user with all pictures, provider tokens and memberships, and releases the user's
-    /// email addresses and provider accounts. Without the user, the sessions stop working. Returns
-    /// [`Outcome::Changed`] if the user has changed since `account` was read, or has more
-    /// memberships than fit into one transaction. In the latter case, the memberships in `account`
-    /// are deleted first. Then the caller can read the user again and continue, or a worker does so
-    /// later ([`crate::deletions`]). Joining a team changes the user, so no membership is
-    /// overlooked.
+    /// email addresses and provider accounts. Sessions stop working once their user is deleted.
+    /// Returns [`Outcome::Changed`] if the user has changed since `account` was read, or has more
+    /// memberships than fit into one transaction. If there are too many memberships, those in
+    /// `account` are deleted first. The caller can then read the user again and continue, or a
+    /// worker does so later ([`crate::deletions`]). Joining a team changes the user, so no
+    /// membership is overlooked.
     ///
     /// The same transaction releases passkeys and deletes sessions and devices: as many as fit,
     /// which is usually all of them. Sessions and devices are deleted because they record where the
-    /// user was. Any that remain do not work, and expire by TTL.
+    /// user was. Any remaining sessions and devices do not work, and expire by TTL.
     pub async fn delete_account(&self, project: &ProjectId, account: &Account, now: Timestamp) -> Result<Outcome, Error> {
         let Account { row, is_ending, teams, others } = account;
         let id = row.user.id;

@@ -9,8 +9,8 @@
 //! one unit for each 4 KB of each user, in addition to the queries.
 //!
 //! Users from versions without this list do not have a position until they are active or
-//! [`Store::list_older_users`] has run for their project. Until then, the list takes these users
-//! from `gsi1`, at their sign-up time.
+//! [`Store::list_older_users`] has run for their project. Before that, the list takes these older
+//! users from `gsi1`, at their sign-up time.
 
 use jiff::Timestamp;
 use model::session::Session;
@@ -32,9 +32,9 @@ pub(super) fn is_placed(item: &Item) -> bool {
 
 impl Store {
     /// Records that a user was active in a session, and returns the user. Returns `None` if the
-    /// user no longer exists, or if the user's sessions were ended after this one began and this
-    /// one was not kept. The caller must know that the session itself has not ended. Costs at most
-    /// two units for each KB, and two more for the first activity of an hour.
+    /// user no longer exists, or if the user's sessions were ended after this session began and
+    /// this session was not kept. The caller must have checked that the session itself has not
+    /// ended. Costs at most two units for each KB, and two more for the first activity of an hour.
     pub async fn touch_user(&self, project: &ProjectId, session: &Session, now: Timestamp) -> Result<Option<UserRow>, Error> {
         // Items from earlier versions do not contain an epoch and count as epoch 0.
         let first = if session.epoch == 0 { " OR attribute_not_exists(d.session_epoch)" } else { "" };

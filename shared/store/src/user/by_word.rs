@@ -6,17 +6,17 @@
 //! | claim of an address | see [`crate::user`] | | gsi2 `P#<P>#ADDRESSES#<shard>` / address, id |
 //!
 //! Words and claims are written in the transaction of the user's change. A sign-up with an address
-//! costs one unit more, because the claim exists in any case and `gsi2` contains only keys. Each
-//! word of a name costs two units, and a change of the name costs two for each word added or
-//! removed. A search costs half a unit for each partition, half a unit for each 4 KB of matching
-//! items, and one unit for each 4 KB of the users found, no matter how many users the project has.
+//! costs one unit more, because the claim exists anyway and `gsi2` contains only keys. Each word of
+//! a name costs two units, and a change of the name costs two for each word added or removed. A
+//! search costs half a unit for each partition, half a unit for each 4 KB of matching items, and
+//! one unit for each 4 KB of the users found, no matter how many users the project has.
 //!
 //! A user is listed once, at the first matching word. Items for words that the user no longer has
 //! (an index may lag behind) are skipped.
 //!
 //! Users from earlier versions do not have words, or have words with accents, until
-//! [`Store::list_older_users`] has run for their project. Until then, the list of users is searched
-//! instead.
+//! [`Store::list_older_users`] has run for their project. Before that, a search reads the list of
+//! users instead.
 
 use std::collections::BTreeSet;
 
@@ -65,8 +65,8 @@ pub(super) fn no_words(project: &ProjectId, user: &User) -> impl Iterator<Item =
 }
 
 /// For a user who keeps an email address that another user now claims: writes the address as a
-/// word, so that it still finds the first user. `None` if the address is not one of the user's
-/// words.
+/// word, so that a search for the address still finds the first user. `None` if the address is not
+/// one of the user's words.
 pub(super) fn unclaimed(project: &ProjectId, user: &User, email: &Email) -> Result<Option<Write>, Error> {
     let word = cut(&folded(email.as_str())).to_owned();
     user.unclaimed_words().contains(&word).then(|| put(project, user.id, &word)).transpose()

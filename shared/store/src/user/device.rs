@@ -4,9 +4,10 @@
 //! |---|---|---|---|
 //! | device | `U#<P>#<user>` | `DEVICE#<uuid v7>` | 1 unit to read with its user, 2 to use in a transaction |
 //!
-//! The item expires by TTL. A device may stop being remembered earlier, for example after a change
-//! of the password. The user's item shows this, so no additional read is needed. If a user has more
-//! devices than allowed ([`model::quota`]), only the newest are kept.
+//! The item expires by TTL. A device may stop being remembered earlier, for example after a
+//! password change. The user's item shows whether devices are still remembered, so no additional
+//! read is needed. If a user has more devices than allowed ([`model::quota`]), only the newest are
+//! kept.
 
 use futures_util::future::try_join_all;
 use jiff::Timestamp;

@@ -48,8 +48,8 @@ impl Store {
     }
 
     /// The users in these partitions that `keep` accepts, in the order of their positions, which
-    /// end with user ids. Items with a true `skip` are left out. At most `listing.read` positions
-    /// are examined, and each user is returned once.
+    /// end with user ids. Items for which `skip` returns `true` are left out. At most
+    /// `listing.read` positions are examined, and each user is returned once.
     pub(super) async fn users_at(
         &self,
         project: &ProjectId,

@@ -44,7 +44,7 @@ use crate::user::place::{at_address, position, shard};
 
 pub use crate::user::place::USER_SHARDS;
 
-/// A user with the attributes outside the entity.
+/// A user, with the attributes that are stored outside the entity.
 #[derive(Debug, Clone)]
 pub struct UserRow {
     /// The user.
@@ -96,7 +96,8 @@ impl UserRow {
     }
 }
 
-/// Writes a new user. The words that find the user need separate writes ([`by_word::words`]).
+/// Writes a new user. The words by which the user is found need separate writes
+/// ([`by_word::words`]).
 pub fn create(project: &ProjectId, user: &User) -> Result<Write, Error> {
     let (active, hour) = place::by_activity(project, user.id, user.signed_up_at);
     Ok(Write::create(user_key(project, user.id), user)?
@@ -175,8 +176,8 @@ pub fn use_totp_step(project: &ProjectId, user: &User, app: &Authenticator, step
 }
 
 /// Records which of a user's teams require a second factor. Fails if the user has changed since
-/// `version`, for example by joining another team that requires one. Increments the version, so
-/// that no concurrent change to the user reverts the record.
+/// `version`, for example by joining another team that requires a second factor. Increments the
+/// version, so that no concurrent change to the user reverts the record.
 pub fn note_second_factor_teams(project: &ProjectId, user: UserId, version: u64, teams: &BTreeSet<TeamId>) -> Result<Write, Error> {
     Write::update(user_key(project, user), "SET d.second_factor_teams = :teams, version = :new")
         .on("version = :old")

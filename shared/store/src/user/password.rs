@@ -38,8 +38,8 @@ impl Guess {
 }
 
 /// Counts the wrong password that closes the account to passwords at sign-in; fails unless exactly
-/// one more wrong password closes it. This write is made together with the email that tells the
-/// owner, so that the account is never closed without the email.
+/// one more wrong password closes it. The caller must write the email that notifies the owner in
+/// the same transaction, so that the account is never closed without the email.
 pub fn close(project: &ProjectId, user: UserId) -> Write {
     Write::update(user_key(project, user), "SET d.wrong_passwords = :most, version = version + :one")
         .on("d.wrong_passwords = :last")

@@ -32,7 +32,7 @@ impl Store {
         Ok(Some(users))
     }
 
-    /// Reads the `changed` users again and updates `users`; deleted users are removed from it.
+    /// Reads the `changed` users again and updates `users`; deleted users are removed from `users`.
     pub async fn tally_again(&self, project: &ProjectId, users: &mut Users, changed: &[UserId]) -> Result<(), Error> {
         let found = self.users_by_id(project, changed).await?;
         for id in changed {

@@ -1,5 +1,5 @@
-//! Interprets changes to items of the table. This module knows the keys and formats of the items.
-//! The worker turns each [`Change`] into webhook events.
+//! Interprets changes to items of the table, based on the keys and formats of the items. The worker
+//! turns each [`Change`] into webhook events.
 
 use std::collections::BTreeSet;
 
@@ -50,7 +50,7 @@ pub struct Pair<T> {
 pub enum Subject {
     /// A user. The times are those of the user's last activity.
     User(Box<Pair<(User, Timestamp)>>),
-    /// A membership of a user, as stored next to the user.
+    /// A membership of a user, as stored in the user's partition.
     Membership(UserId, TeamId, Pair<()>),
     /// A team.
     Team(Box<Pair<Team>>),

@@ -7,23 +7,23 @@
 //!
 //! - While an endpoint has late deliveries, all later deliveries are also set aside, behind them.
 //!   The deliveries in the queue are therefore earlier ones, which need not wait for those that
-//!   were set aside. Code that records deliveries first reads the endpoint's item, which says
-//!   whether it has late deliveries.
+//!   were set aside. Code that records deliveries first reads the endpoint's item, which shows
+//!   whether the endpoint has late deliveries.
 //! - The changes of an item are recorded one batch after another. A batch is finished only when its
 //!   late deliveries are stored, one item after another, and the endpoint's item shows that the
 //!   endpoint has late deliveries.
 //! - Late deliveries are moved in the order of their positions. The partitions are not read at the
-//!   same instant: one partition may be read just before an item is stored there, and another one
-//!   just after a later item is stored. Their keys are therefore read twice, and only items found
-//!   both times are moved: any item that was stored before an item of the first reading is also in
-//!   the second reading. Setting deliveries aside marks the endpoint's item again, so that the mark
-//!   survives if it is cleared concurrently.
+//!   same instant. One partition may be read just before an item is stored there, and another one
+//!   just after a later item is stored. The keys of late items are therefore read twice, and only
+//!   items found both times are moved: any item that was stored before an item of the first reading
+//!   is also in the second reading. Setting deliveries aside marks the endpoint's item again, so
+//!   that the mark survives if it is cleared concurrently.
 //!
-//! Up to 32 deliveries share an item, compressed. Setting them aside costs one unit for each KB,
-//! and one for the endpoint's item, which is listed among due endpoints in the meantime. The id of
-//! the first delivery determines the partition of an item. Nobody can choose this id, because it is
-//! a digest that depends on the change's position in the table's stream. If the table refuses to
-//! write the item there, the item is stored in the next partition.
+//! Up to 32 deliveries share an item, compressed. Setting deliveries aside costs one unit for each
+//! KB, and one for the endpoint's item, which is listed among due endpoints in the meantime. The id
+//! of the first delivery determines the partition of an item. Nobody can choose this id, because it
+//! is a digest that depends on the change's position in the table's stream. If the table refuses
+//! writes to that partition, the item is stored in the next partition.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -175,8 +175,8 @@ impl Store {
     }
 
     /// Moves the first late deliveries of an endpoint into its queue; the endpoint's item was read
-    /// with the mark `late`. Takes at most four seconds, and does not start with another item after
-    /// two. Only for the worker that has claimed the endpoint.
+    /// with the mark `late`. Takes at most four seconds, and starts no further item after two
+    /// seconds. Only the worker that has claimed the endpoint may call this method.
     pub async fn readmit_webhooks(&self, lane: &Lane, late: String, now: Timestamp) -> Result<(), Error> {
         within(MOVING, self.readmit(lane, late, now)).await
     }

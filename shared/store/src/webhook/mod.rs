@@ -13,8 +13,8 @@
 //! Positions come from the table's stream, so that one query reads the pending deliveries in the
 //! order of the changes. Replays come last. For each endpoint, recording an event costs 2 units for
 //! each KB of the delivery and 2 for its place, in addition to the update of the endpoint's state.
-//! Each attempt costs the same again. A replay also marks the old delivery, at 2 units for each KB.
-//! Deliveries expire by TTL.
+//! Each attempt costs as much as recording the event. A replay also marks the old delivery, at 2
+//! units for each KB. Deliveries expire by TTL.
 //!
 //! While an endpoint has late deliveries, its item is also in the index of due endpoints.
 //!
@@ -92,7 +92,8 @@ impl Store {
         Ok(self.webhook_rows(project).await?.into_iter().map(|row| row.endpoint).collect())
     }
 
-    /// Like [`Self::webhook_endpoints`], with the attributes outside the endpoints.
+    /// Like [`Self::webhook_endpoints`], but with the attributes that are stored outside the
+    /// endpoints.
     pub(crate) async fn webhook_rows(&self, project: &ProjectId) -> Result<Vec<EndpointRow>, Error> {
         let query = self.query_prefix(format!("P#{project}"), PREFIX);
         let mut rows: Vec<EndpointRow> = self.query_all(query).await?.into_iter().map(EndpointRow::of).collect::<Result<_, _>>()?;

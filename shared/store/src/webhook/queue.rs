@@ -2,12 +2,13 @@
 //!
 //! A worker claims an endpoint for the duration of a lease. Only one worker therefore sends to an
 //! endpoint, which keeps deliveries in order, and a slow endpoint occupies only one worker. The due
-//! time in the endpoint's state says when a worker should next look at the queue. This time is
-//! immediately after a delivery was recorded, or at the end of a current lease. In all other cases,
-//! it is the time of the next retry. Recording a delivery increments the version of the state. A
-//! delivery recorded during a lease does not make the endpoint due, because no other worker could
-//! claim the endpoint. When the worker ends the lease, it notices the new version and makes the
-//! endpoint due immediately. If the worker is killed, the endpoint is due at the end of the lease.
+//! time in the endpoint's state determines when a worker should next look at the queue. An endpoint
+//! is due immediately after a delivery was recorded, or at the end of a current lease. In all other
+//! cases, an endpoint is due at the time of the next retry. Recording a delivery increments the
+//! version of the state. A delivery recorded during a lease does not make the endpoint due, because
+//! no other worker could claim the endpoint. When the worker ends the lease, it notices the new
+//! version and makes the endpoint due immediately. If the worker is killed, the endpoint is due at
+//! the end of the lease.
 
 use std::collections::HashSet;
 
@@ -144,7 +145,8 @@ fn released(claimed: &ClaimedEndpoint, next: Option<Timestamp>) -> Result<Write,
 }
 
 impl Store {
-    /// The due endpoints, longest due first, at most `limit` of each shard.
+    /// The due endpoints, at most `limit` from each shard; endpoints that have been due longest
+    /// come first.
     pub async fn due_webhooks(&self, now: Timestamp, limit: i32) -> Result<Vec<Lane>, Error> {
         let until = format!("{}#~", sortable(now));
         let read = (0..SHARDS).map(|shard| self.keys_between(shard_partition(shard), "0".to_owned(), until.clone(), limit));
@@ -195,8 +197,8 @@ impl Store {
         }
     }
 
-    /// Ends all leases. Only for a process that runs all workers, before it starts the workers:
-    /// every lease then belongs to a worker that is no longer running.
+    /// Ends all leases. Only a process that runs all workers may call this method, before it starts
+    /// the workers: every lease then belongs to a worker that is no longer running.
     pub async fn free_webhooks(&self, now: Timestamp) -> Result<(), Error> {
         for (project, endpoint) in self.due_webhooks(after(now, LEASE), READ).await? {
             let free = Write::update(state_key(&project, endpoint), "SET gsi2pk = :gsi2pk, gsi2sk = :gsi2sk REMOVE lease, held");

@@ -5,8 +5,8 @@ use proc_macro::TokenStream;
 use quote::ToTokens as _;
 use syn::{Attribute, Data, DeriveInput, Expr, Field, GenericArgument, PathArguments, PathSegment, Type, parse_macro_input, parse_quote};
 
-/// Types that are parsed from another type, which the documentation shows instead. An attribute
-/// sees only the names of types.
+/// Types that are parsed from another type, which the documentation shows instead. The types are
+/// listed here because an attribute macro sees only the names of types.
 const READ_FROM: [(&str, &str); 6] = [
     ("AtMillis", "i64"),
     ("Metadata", "serde_json::Value"),
@@ -18,8 +18,9 @@ const READ_FROM: [(&str, &str); 6] = [
 
 /// Makes the fields of type `Option`, `Change` or `Flag` optional in a request: unlike `serde`,
 /// `deserr` requires every field without `#[deserr(default)]`. In the `ToSchema` schema, these
-/// fields have the type that the request contains, unless they have a `value_type` of their own,
-/// and other fields with a default are not required. Put the attribute before the derives.
+/// fields have the type that the request contains, unless they have a `value_type` of their own.
+/// Other fields with a default are not required in the schema. Put the attribute before the
+/// derives.
 #[proc_macro_attribute]
 pub fn optional(_: TokenStream, item: TokenStream) -> TokenStream {
     let has_schema = |item: &DeriveInput| item.attrs.iter().any(|attribute| mentions(attribute, "derive", "ToSchema"));
@@ -40,7 +41,7 @@ fn mentions(attribute: &Attribute, name: &str, word: &str) -> bool {
     attribute.path().is_ident(name) && attribute.meta.to_token_stream().to_string().contains(word)
 }
 
-/// The schema of a field that may be absent, if it differs from the schema of the type.
+/// The schema of a field that may be absent, if this schema differs from that of the field's type.
 fn schema(outer: &PathSegment) -> Option<Attribute> {
     if outer.ident == "Flag" {
         return Some(parse_quote!(#[schema(value_type = Option<bool>)]));

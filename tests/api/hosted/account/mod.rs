@@ -24,7 +24,7 @@ impl<'a> Browser<'a> {
         Self { app, path, cookies: BTreeMap::new() }
     }
 
-    /// A browser in which this user has signed in.
+    /// A browser where this user has signed in.
     pub(super) fn of(app: &'a TestApp, user: &SignedInUser) -> Self {
         let mut browser = Self::new(app);
         browser.cookies.insert(format!("gatelet-session-{}", app.project_id()), user.refresh_token.clone());

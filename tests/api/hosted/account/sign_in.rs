@@ -1,5 +1,4 @@
-//! The user's ways of signing in, which are the password, passkeys, the second step and linked
-//! accounts.
+//! The user's ways of signing in: the password, passkeys, the second step and linked accounts.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};

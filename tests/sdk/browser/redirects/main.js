@@ -1,4 +1,4 @@
-// An app with a path for each page of the SDK, which has the page's name.
+// An app with a path for each page of the SDK, named after the page.
 
 import { StackClientApp } from "sdk";
 

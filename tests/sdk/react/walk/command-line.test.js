@@ -1,4 +1,4 @@
-// The page on which users confirm the sign-in of a command-line tool.
+// The page where users confirm the sign-in of a command-line tool.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,5 +1,5 @@
-// A project that requires verified addresses, in which users without one end up on the onboarding
-// page. Also a project whose sign-up is disabled.
+// A project that requires verified addresses, where users without one end up on the onboarding
+// page, and a project whose sign-up is disabled.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

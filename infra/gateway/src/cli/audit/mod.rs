@@ -67,7 +67,7 @@ impl Command {
                 if let Some(session) = Session::chosen(target).await? {
                     return api::export(session, project.as_deref(), from, until).await;
                 }
-                let project = project.context("no project is named: add --project ID")?;
+                let project = project.context("no project was given: add --project ID")?;
                 export(&Tools::open(target).await?, &project_id(&project)?, from, until).await
             }
             Self::Verify { project, expect, accept_late } => {
@@ -86,7 +86,7 @@ fn parse_expected(text: &str) -> anyhow::Result<ExpectedLink> {
         .split_once(':')
         .and_then(|(number, digest)| Some(ExpectedLink { number: number.parse().ok()?, digest: Digest::parse(digest)? }));
     parsed.with_context(|| {
-        format!("{text:?} is not a link: expected its number and digest, as in 12:47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU")
+        format!("{text:?} is not a link: expected a number and a digest, such as 12:47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU")
     })
 }
 
@@ -132,7 +132,7 @@ async fn verify(tools: &Tools, named: Option<ProjectId>, recorded: &RecordedLink
             }
         }
     }
-    ensure!(wrong == 0, "{wrong} of {} projects have a trail with problems (listed above)", projects.len());
+    ensure!(wrong == 0, "found problems in the trails of {wrong} of {} projects (listed above)", projects.len());
     Ok(())
 }
 
@@ -141,7 +141,7 @@ async fn verify_one(tools: &Tools, project: &ProjectId, (is_named, recorded): (b
     let store = &tools.store;
     if store.project(project).await?.is_none() {
         if store.project_ending(project).await?.is_some() {
-            say!("  is being deleted together with its trail");
+            say!("  the project and its trail are being deleted");
             return Ok(true);
         }
         ensure!(!is_named || store.has_trail_head(project).await?, "project {project} does not exist");

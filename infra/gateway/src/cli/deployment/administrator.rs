@@ -57,7 +57,7 @@ pub(crate) struct ListOptions {
 }
 
 impl ListOptions {
-    /// Prints the first items of the list at `path`, with these columns. Skips query parameters
+    /// Prints the first items of the list at `path`, with the given columns. Skips query parameters
     /// without a value.
     pub(crate) async fn print<const N: usize>(
         self,
@@ -120,7 +120,7 @@ impl Administrator {
             parameters.append_pair("cursor", cursor);
         }
         let mut page = self.get(&format!("{path}?{}", parameters.finish())).await?;
-        let Value::Array(items) = page["items"].take() else { bail!("the response of {path} is not a list") };
+        let Value::Array(items) = page["items"].take() else { bail!("the response from {path} is not a list") };
         let next = page["pagination"]["next_cursor"].as_str().map(str::to_owned);
         Ok((items, next))
     }
@@ -143,9 +143,9 @@ impl Administrator {
         }
     }
 
-    /// The user with this id or verified primary email address. Anyone can enter or sign up with
-    /// someone else's address, so an unverified address identifies nobody. Anonymous users are
-    /// found only by id.
+    /// Finds the user with the given id or verified primary email address. Anyone can enter or sign
+    /// up with someone else's address, so an unverified address identifies nobody. Anonymous users
+    /// are found only by id.
     pub(crate) async fn user(&mut self, text: &str) -> anyhow::Result<Value> {
         if let Ok(id) = UserId::parse(text) {
             return self.get(&format!("/users/{id}")).await;

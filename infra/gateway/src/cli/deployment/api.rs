@@ -52,7 +52,7 @@ impl Api {
         let unreachable = || format!("cannot reach {}", self.url);
         let answer = request.send().await.map_err(reqwest::Error::without_url).with_context(unreachable)?;
         let status = answer.status();
-        ensure!(!status.is_redirection(), "{} responds with a redirect ({status}): sign in to the URL it redirects to", self.url);
+        ensure!(!status.is_redirection(), "{} redirects to another URL ({status}): sign in to that URL", self.url);
         let text = answer.text().await.map_err(reqwest::Error::without_url).with_context(unreachable)?;
         Ok((status.as_u16(), text))
     }
@@ -66,7 +66,7 @@ impl Api {
 
     /// The error for a response that cannot come from an operation.
     pub(super) fn foreign(&self, status: u16) -> anyhow::Error {
-        anyhow!("{} does not respond like Gatelet (status {status}): check the URL", self.url)
+        anyhow!("{} does not seem to be Gatelet (status {status}): check the URL", self.url)
     }
 
     /// The reason why a request failed, in the service's words. A response without a reason is
@@ -88,7 +88,7 @@ pub(super) fn deployment_url(text: &str) -> anyhow::Result<String> {
     let parsed = Url::parse(&url)?;
     ensure!(
         parsed.scheme() == "https" || is_loopback(&parsed),
-        "{url} must begin with https://, because tokens are sent to it; only a URL on this machine may begin with http://"
+        "{url} must begin with https://, because tokens are sent to it; only URLs of this machine may begin with http://"
     );
     ensure!(parsed.username().is_empty() && parsed.password().is_none(), "the URL must not contain a user name or a password");
     Ok(url)

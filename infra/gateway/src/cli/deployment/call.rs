@@ -34,7 +34,7 @@ pub(crate) struct Call {
 impl Call {
     pub(crate) async fn run(self, target: &Target) -> anyhow::Result<()> {
         let method: Method = self.method.to_uppercase().parse().with_context(|| format!("{:?} is not an HTTP method", self.method))?;
-        ensure!(self.path.starts_with('/'), "the path must begin with /, such as /users");
+        ensure!(self.path.starts_with('/'), "the path must begin with /, as in /users");
         let project = self.project.as_deref().map(project_id).transpose()?;
         let body = self.body.map(body).transpose()?;
         let mut session = Session::required(target).await?;

@@ -89,7 +89,7 @@ impl Login {
             // The sign-in has succeeded even if the session that it replaces cannot be ended.
             let _ = end(previous).await;
         }
-        say!("signed in to {url} as {}", plain(if email.is_empty() { "a user without an address" } else { &email }));
+        say!("signed in to {url} as {}", plain(if email.is_empty() { "a user without an email address" } else { &email }));
         Ok(())
     }
 
@@ -118,7 +118,7 @@ async fn has_console(api: &Api) -> anyhow::Result<bool> {
 fn not_started(api: &Api, status: u16, body: &Value, has_page: bool) -> anyhow::Error {
     match body["code"].as_str() {
         Some("SCHEMA_ERROR") if !has_page => anyhow!(
-            "{} has no page for confirming the sign-in: name one on a trusted domain of `internal` with --page, or ask its operator to add one",
+            "{} has no page for confirming the sign-in: pass --page with the URL of a page on a trusted domain of `internal`, or ask the operator to add a page",
             api.url
         ),
         _ => api.refusal(status, body),

@@ -18,7 +18,7 @@ pub(super) struct Login {
     pub(super) refresh_token: String,
 }
 
-/// The sessions in the order in which they were created. Commands use the last one by default.
+/// The sessions in the order in which they were created. Commands use the last session by default.
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct Logins {
     logins: Vec<Login>,

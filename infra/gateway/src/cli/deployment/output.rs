@@ -24,7 +24,7 @@ impl Output {
         self.json
     }
 
-    /// Prints a list with these columns.
+    /// Prints a list with the given columns.
     pub(crate) fn list<const N: usize>(
         &self,
         heads: [&str; N],
@@ -99,7 +99,7 @@ fn differences(path: &str, before: &Value, after: &Value, lines: &mut Vec<String
     }
 }
 
-/// Whether one list contains an element that the other does not; order and repetition do not count.
+/// Whether the lists differ when order and repetition are ignored.
 fn differ_as_sets(old: &[Value], new: &[Value]) -> bool {
     old.iter().any(|element| !new.contains(element)) || new.iter().any(|element| !old.contains(element))
 }

@@ -34,8 +34,8 @@ pub(super) struct ApiRequest<'a> {
 
 impl Session {
     /// The session that a command uses: the session at the URL of `--api`, which must exist, or
-    /// else the newest one, whose URL is then printed on standard error. Returns `None` if `--api`
-    /// is absent and there is no session, or if the command names a data folder or a table.
+    /// otherwise the newest session, whose URL is then printed on standard error. Returns `None` if
+    /// `--api` is absent and there is no session, or if the command names a data folder or a table.
     pub(crate) async fn chosen(target: &Target) -> anyhow::Result<Option<Self>> {
         let login = match &target.api {
             Some(url) => Some(saved(&deployment_url(url)?)?),
@@ -107,7 +107,7 @@ impl Session {
         let only = self.only_project().unwrap_or(project);
         ensure!(
             only == project,
-            "the data folder only contains the admin key of project {only}: to administer other projects, run `gateway login {}`",
+            "the data folder contains only the admin key of project {only}: to administer other projects, run `gateway login {}`",
             self.url()
         );
         Ok(())
@@ -189,7 +189,9 @@ impl Session {
         let body: Value = serde_json::from_str(text).unwrap_or_default();
         match (project, body["code"].as_str()) {
             (Some(id), Some("ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN")) if id.is_internal() => {
-                anyhow!("the project `internal` cannot be administered over the API: its operator uses --data DIR or --table NAME")
+                anyhow!(
+                    "the project `internal` cannot be administered over the API: if you operate the deployment, add --data DIR or --table NAME"
+                )
             }
             (Some(id), Some("ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN" | "CURRENT_PROJECT_NOT_FOUND")) => {
                 anyhow!("none of your teams owns project {id} at {}: run `gateway project list` to see your projects", self.url())

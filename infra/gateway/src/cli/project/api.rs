@@ -44,7 +44,7 @@ async fn own_team(session: &mut Session) -> anyhow::Result<String> {
     let teams = session.own(Method::GET, "/teams?user_id=me", None).await?;
     match teams["items"].as_array().map_or(&[][..], Vec::as_slice) {
         [team] => Ok(text(&team["id"])),
-        [] => bail!("only teams own projects, and you are not in any team of the project `internal`: ask a member to add you to one"),
+        [] => bail!("projects belong to teams, and you are not in any team of the project `internal`: ask a team member to add you"),
         more => {
             let teams: Vec<String> = more.iter().map(|team| format!("{} ({})", text(&team["id"]), text(&team["display_name"]))).collect();
             bail!("you are in several teams ({}): choose one with --team ID", plain(&teams.join(", ")))
@@ -82,7 +82,7 @@ pub(super) async fn set(session: Session, id: &str, patch: &Value, output: &Outp
 }
 
 pub(super) async fn new_keys(session: Session, id: &str) -> anyhow::Result<()> {
-    add_keys(Administrator::new(session, Some(id)).await?, "Added by the command line").await
+    add_keys(Administrator::new(session, Some(id)).await?, "Created on the command line").await
 }
 
 async fn add_keys(mut administrator: Administrator, description: &str) -> anyhow::Result<()> {
@@ -98,7 +98,7 @@ async fn add_keys(mut administrator: Administrator, description: &str) -> anyhow
     Ok(())
 }
 
-/// The keys in a response that contains all three.
+/// The keys in a response that contains all three kinds of keys.
 fn keys(project_id: ProjectId, created: &Value) -> anyhow::Result<Keys> {
     let key = |name: &str| created[name].as_str().map(|key| key.to_owned().into()).with_context(|| format!("the response has no {name}"));
     let (client, server, admin) = (key("publishable_client_key")?, key("secret_server_key")?, key("super_secret_admin_key")?);

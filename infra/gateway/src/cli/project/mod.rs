@@ -153,7 +153,7 @@ async fn create(tools: &Tools, name: &str, id: Option<String>, owner: Option<&Te
 }
 
 async fn write_project(tools: &Tools, project: &Project, keys: &Keys, role: Role) -> anyhow::Result<()> {
-    line::check(&project.display_name, line::NAME).context("invalid name of the project")?;
+    line::check(&project.display_name, line::NAME).context("invalid project name")?;
     let set = keys.set(&tools.entropy, "Made with the project", project.created_at);
     let create = tools.store.create_project(project, &set);
     match tools.recorded("gateway-project-create", project, Vec::new(), create).await {
@@ -162,7 +162,7 @@ async fn write_project(tools: &Tools, project: &Project, keys: &Keys, role: Role
             bail!("project {} is still being deleted; try again in a minute", project.id)
         }
         Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Team) => {
-            bail!("the team that should own the project was deleted concurrently")
+            bail!("the team that should own the project was deleted in the meantime")
         }
         Err(store::Error::Conflict(_)) => bail!("project {} already exists", project.id),
         Err(error) => return Err(error.into()),
@@ -181,7 +181,7 @@ async fn delete(tools: &Tools, id: &str, confirm: Option<String>) -> anyhow::Res
     let end = tools.store.end_project(&project, now);
     match tools.recorded("gateway-project-delete", &project, Vec::new(), end).await {
         Ok(()) => {}
-        Err(store::Error::Conflict(_)) => bail!("project {} was deleted concurrently", project.id),
+        Err(store::Error::Conflict(_)) => bail!("project {} was deleted in the meantime", project.id),
         Err(error) => return Err(error.into()),
     }
     let purge = tools.store.purge_project(&project.id, project.created_at, now, Instant::now() + PURGE).await?;
@@ -221,7 +221,7 @@ async fn set(tools: &Tools, id: &str, settings: &[String], output: &Output) -> a
     let update = tools.store.update_project(&project, row.version, Some(&levels));
     match tools.recorded("gateway-project-set", &project, fields, update).await {
         Ok(()) => output.changed(&before, &view(&project)?),
-        Err(store::Error::Conflict(_)) => bail!("project {} was changed concurrently: check its settings, and try again", project.id),
+        Err(store::Error::Conflict(_)) => bail!("project {} was changed in the meantime: check its settings, and try again", project.id),
         Err(error) => Err(error.into()),
     }
 }

@@ -33,11 +33,11 @@ pub(super) async fn explain(tools: &Tools, target: &Target, project: &Project, o
         return Ok(());
     }
     if let Some(team) = owner {
-        eprintln!("the team {:?} owns the project: its members sign in to the console to see it", team.display_name);
+        eprintln!("the team {:?} owns the project: members of the team can see it in the console after they sign in", team.display_name);
         return Ok(());
     }
     let data = format!(" --data {}", target.folder().display());
-    eprintln!("No team owns the project, so the console does not show it. To see it there after signing in:");
+    eprintln!("No team owns the project, so the console does not show it. To see the project in the console after signing in:");
     let owner = if teams(tools).await?.is_empty() {
         eprintln!("  gateway user create YOUR-ADDRESS{data}");
         "YOUR-ADDRESS"
@@ -57,15 +57,15 @@ pub(super) async fn transfer(tools: &Tools, row: ProjectRow, owner: &str) -> any
     let give = tools.store.give_project(row, team.id);
     match tools.recorded("gateway-project-transfer", &project, Vec::new(), give).await {
         Ok(()) => {}
-        Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Team) => bail!("team {} was deleted concurrently", team.id),
-        Err(store::Error::Conflict(_)) => bail!("project {} was changed concurrently: try again", project.id),
+        Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Team) => bail!("team {} was deleted in the meantime", team.id),
+        Err(store::Error::Conflict(_)) => bail!("project {} was changed in the meantime: try again", project.id),
         Err(error) => return Err(error.into()),
     }
     say!("the team {:?} ({}) now owns project {}", team.display_name, team.id, project.id);
     Ok(())
 }
 
-/// The team of `internal` with this id, or the only team of the user with this address.
+/// The team of `internal` with the given id, or the only team of the user with the given address.
 async fn find_team(tools: &Tools, owner: &str) -> anyhow::Result<Team> {
     let internal = &ProjectId::internal();
     let id = if let Ok(id) = TeamId::parse(owner) {

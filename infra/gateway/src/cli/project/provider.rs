@@ -24,7 +24,7 @@ use crate::say::say;
 const PATH: &str = "/internal/oauth-providers";
 /// The path of redirect URIs, which the provider's id follows.
 const CALLBACK: &str = "/api/v1/auth/oauth/callback/";
-/// Given in place of a secret: read the secret from standard input.
+/// In place of a secret, means that the secret is read from standard input.
 const STANDARD_INPUT: &str = "-";
 
 #[derive(Subcommand)]
@@ -157,7 +157,7 @@ async fn write(
     let update = tools.store.update_project(&project, row.version, Some(&levels));
     match tools.recorded("gateway-project-provider", &project, fields, update).await {
         Ok(()) => Ok((view(&row.project)?, view(&project)?)),
-        Err(store::Error::Conflict(_)) => bail!("project {} was changed concurrently: check its settings, and try again", project.id),
+        Err(store::Error::Conflict(_)) => bail!("project {} was changed in the meantime: check its settings, and try again", project.id),
         Err(error) => Err(error.into()),
     }
 }

@@ -32,7 +32,7 @@ impl Operator {
         Ok(Self { tools, project: row.project })
     }
 
-    /// The first teams whose name contains this text, oldest first.
+    /// The first teams whose name contains the text of `query`, oldest first.
     pub(super) async fn teams(&self, query: Option<&str>, limit: usize) -> anyhow::Result<Vec<Value>> {
         let query = query.map(str::to_lowercase);
         let has = |team: &Team| query.as_ref().is_none_or(|query| team.display_name.to_lowercase().contains(query));
@@ -58,7 +58,7 @@ impl Operator {
             Err(Error::Conflict(conflict)) if conflict.is_of(Label::Team) => {
                 bail!("project {} has no team {team}: run `gateway team list` to see the ids", project.id)
             }
-            Err(Error::Conflict(conflict)) if conflict.is_of(Label::User) => bail!("user {} was deleted concurrently", user.id),
+            Err(Error::Conflict(conflict)) if conflict.is_of(Label::User) => bail!("user {} was deleted in the meantime", user.id),
             Err(Error::Conflict(_)) => bail!("user {} is already a member of team {team}", user.id),
             Err(error) => return Err(error.into()),
         }
@@ -81,7 +81,7 @@ impl Operator {
     }
 }
 
-/// The user with this id, or the user who signs in with this verified address.
+/// The user whose id is `text`, or who signs in with `text` as a verified address.
 pub(crate) async fn user(tools: &Tools, project: &ProjectId, text: &str) -> anyhow::Result<User> {
     let id = if let Ok(id) = UserId::parse(text) {
         id

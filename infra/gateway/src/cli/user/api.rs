@@ -109,7 +109,7 @@ impl Set {
         let name = secret.unwrap_or_default();
         ensure!(
             secret.is_none(),
-            "{name} is secret and does not belong on a command line: use `gateway call … --body -`, which reads it from standard input"
+            "{name} is secret and does not belong on a command line: use `gateway call … --body -`, which reads the body from standard input"
         );
         let (mut administrator, path, user) = self.one.find(target).await?;
         self.output.changed(&user, &administrator.ask(Method::PATCH, &path, Some(&patch)).await?)

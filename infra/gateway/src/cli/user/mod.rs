@@ -82,7 +82,9 @@ async fn create(tools: &Tools, email: Email, id: &ProjectId, from_stdin: bool) -
     match tools.recorded("gateway-user-create", &project, Vec::new(), create).await? {
         Outcome::Done => {}
         Outcome::EmailTaken(_) => bail!("a user of project {id} already signs in with {email}"),
-        Outcome::AccountTaken(_) | Outcome::PasskeyTaken(_) | Outcome::Changed => bail!("the project was changed concurrently: try again"),
+        Outcome::AccountTaken(_) | Outcome::PasskeyTaken(_) | Outcome::Changed => {
+            bail!("the project was changed in the meantime: try again")
+        }
     }
     say!("created user {} ({email}) in project {id}", user.id);
     if !from_stdin {

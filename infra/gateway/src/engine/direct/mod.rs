@@ -2,11 +2,11 @@
 //! engine's items to the client. Through the connector, each read would serialize and parse JSON
 //! twice.
 //!
-//! Only successful reads are handled here. A read that the engine rejects is repeated through the
-//! connector, because only the connector turns the engine's errors into errors of the client. Three
-//! kinds of queries always use the connector, because only the engine's JSON interface validates or
-//! reports what they contain: queries with consumed capacity, with parameters of earlier versions
-//! of DynamoDB, or with unusual values.
+//! Only successful reads are direct. A read that the engine rejects is repeated through the
+//! connector, because only the connector turns the engine's errors into errors of the client.
+//! Queries with consumed capacity, with parameters of earlier versions of DynamoDB, or with unusual
+//! values always use the connector, because only the engine's JSON interface validates or reports
+//! them.
 //!
 //! Rows and pages of the table that were read recently are not read from the database again
 //! (`recent`).

@@ -5,8 +5,8 @@
 //! Reads remain strongly consistent, because every write is announced. Before this process writes
 //! to rows, the rows and the pages of their partitions are removed. A row is not kept if it was
 //! written, or if a write to it was running, while the row was being read. When another process
-//! begins to write ([`writers`]), reads use the database until the write has ended. Then all rows
-//! and pages are forgotten.
+//! begins to write ([`writers`]), reads use the database until the write has ended, and all rows
+//! and pages are then forgotten.
 //!
 //! [`writers`]: super::writers
 
@@ -28,8 +28,8 @@ mod tests;
 
 pub(super) type Item = HashMap<String, AttributeValue>;
 
-/// The maximum number of kept rows. As a kept row, a user takes about 6 KB and a project about 15
-/// KB.
+/// The maximum number of kept rows. The kept row of a user takes about 6 KB, and that of a project
+/// about 15 KB.
 const MAX_ROWS: usize = 500;
 /// The maximum number of kept pages, one per partition.
 const MAX_PAGES: usize = 50;
@@ -40,8 +40,8 @@ const MAX_ITEM_BYTES: usize = 32 << 10;
 const MAX_PAGE_BYTES: usize = 128 << 10;
 /// The estimated overhead of an allocation, in bytes.
 const ALLOCATION: usize = 16;
-/// How long rows and pages are kept. After this time, unannounced writes take effect, for example
-/// if someone has opened the file in another program.
+/// How long rows and pages are kept. Unannounced writes take effect after this time, for example if
+/// someone has opened the file in another program.
 const KEPT: Duration = Duration::from_secs(2);
 /// The number of groups into which keys are divided in order to recognize concurrent writes.
 const GROUPS: usize = 1024;
@@ -134,16 +134,16 @@ impl RecentReads {
         state.ended.is_some()
     }
 
-    /// The row with this key, if it was read recently and has not been written since. Call this
-    /// before reading the item from the database.
+    /// The row with the key `key`, if it was read recently and has not been written since then.
+    /// Call this before reading the item from the database.
     pub(super) fn find(&self, key: &Key) -> Lookup<Key, Arc<Row>> {
         let mut state = self.state();
         let kept = kept(&mut state.rows, key);
         kept.map_or_else(|| Lookup::Unknown(state.unknown(key, self.group(key))), Lookup::Kept)
     }
 
-    /// The page, if it was read recently and its partition has not been written since. Call this
-    /// before reading the page from the database.
+    /// The page, if it was read recently and its partition has not been written since then. Call
+    /// this before reading the page from the database.
     pub(super) fn find_page(&self, read: &ReadPage) -> Lookup<ReadPage, Page> {
         let mut state = self.state();
         let kept = kept(&mut state.pages, &read.pk).filter(|(kept, _)| kept == read).map(|(_, page)| page);

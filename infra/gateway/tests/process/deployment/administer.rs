@@ -35,13 +35,13 @@ impl World {
         fails(&run(&self.folder, arguments))
     }
 
-    /// The status of a request with this server key for the list of users.
+    /// The status of a request for the list of users with the server key `key`.
     async fn lists_users(&self, project: &str, key: &str) -> u16 {
         let headers = [("x-service-project-id", project), ("x-service-access-type", "server"), ("x-service-secret-server-key", key)];
         self.gateway.send(Method::GET, "/api/v1/users", &headers, None).await.status().as_u16()
     }
 
-    /// Signs up a user with this operation; returns the user's tokens.
+    /// Signs up a user with the operation `operation`; returns the user's tokens.
     async fn becomes(&self, project: &str, operation: &str, body: Value) -> Value {
         let (status, user) = self.gateway.client(project, Method::POST, &format!("/api/v1/auth/{operation}"), Some(body)).await;
         assert_eq!(status, 200, "{user}");

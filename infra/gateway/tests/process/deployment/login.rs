@@ -85,7 +85,7 @@ async fn a_session_is_not_forgotten_while_its_deployment_is_unreachable() {
     assert!(!std::fs::read_to_string(file(&folder)).unwrap().contains(&url));
 }
 
-/// A server that gives this response to every request.
+/// A server that responds to every request with `answer`.
 fn answers(answer: &'static str) -> String {
     serve(move |_| answer.to_owned())
 }
@@ -94,9 +94,9 @@ fn answers(answer: &'static str) -> String {
 fn a_url_without_gatelet_is_reported() {
     let folder = Folder::new("login-wrong");
     let page = answers("HTTP/1.1 404 Not Found\r\ncontent-length: 6\r\nconnection: close\r\n\r\n<html>");
-    assert!(fails(&run(&folder, &["login", &page])).contains("does not respond like Gatelet (status 404): check the URL"));
+    assert!(fails(&run(&folder, &["login", &page])).contains("does not seem to be Gatelet (status 404): check the URL"));
     let other = answers("HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}");
-    assert!(fails(&run(&folder, &["login", &other])).contains("does not respond like Gatelet"));
+    assert!(fails(&run(&folder, &["login", &other])).contains("does not seem to be Gatelet"));
     let moved = "HTTP/1.1 301 Moved\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
     assert!(fails(&run(&folder, &["login", &answers(moved)])).contains("redirect"));
     assert!(fails(&run(&folder, &["login", "http://127.0.0.1:1"])).contains("cannot reach http://127.0.0.1:1"));

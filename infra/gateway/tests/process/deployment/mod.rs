@@ -17,7 +17,7 @@ use crate::support::{Folder, Gateway, end_of, gateway, succeeds};
 
 const PAGE: &str = "http://localhost:3000/device";
 
-/// A command whose user has their settings in this folder.
+/// A command whose user has their settings in `folder`.
 fn command(folder: &Folder, arguments: &[&str]) -> Command {
     let mut command = gateway(arguments);
     command.env("XDG_CONFIG_HOME", folder.path("config")).current_dir(folder.path(""));

@@ -59,7 +59,7 @@ async fn without_a_sign_in_commands_ask_the_gateway_that_serves_the_folder() {
     let renamed = succeeds(&run(&folder, &["user", "set", "bob@example.com", "display_name=Bob", "--json"]));
     assert!(renamed.contains("\"display_name\": \"Bob\""), "{renamed}");
     let other = fails(&run(&folder, &["user", "list", "--project", "internal"]));
-    assert!(other.contains(&format!("only contains the admin key of project {project}")) && other.contains("gateway login"), "{other}");
+    assert!(other.contains(&format!("contains only the admin key of project {project}")) && other.contains("gateway login"), "{other}");
     assert!(succeeds(&run(&folder, &["call", "GET", "/users"])).contains("bob@example.com"));
     let other = fails(&run(&folder, &["call", "GET", "/users", "--project", "internal"]));
     assert!(other.contains("gateway login"), "{other}");

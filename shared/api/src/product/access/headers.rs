@@ -36,8 +36,7 @@ pub(super) struct Headers<'a> {
     pub(super) level: Level,
     pub(super) project: ProjectId,
     pub(super) key: Option<Digest>,
-    /// The likely mistake with the key; the error names this mistake if the access level is not
-    /// proved.
+    /// The likely mistake with the key, for the error when the access level is not proved.
     pub(super) slip: KeySlip,
     pub(super) token: Option<AccessToken>,
     /// An invalid token is reported only once the project is known to exist.
@@ -47,12 +46,12 @@ pub(super) struct Headers<'a> {
 }
 
 impl<'a> Headers<'a> {
-    /// Runs the checks that do not need items, in this order: access level, project id, access
-    /// token, form of the project id. Conflicting values of a header are reported when the header
-    /// is read.
+    /// Runs the checks that do not need items from the table, in this order: access level, presence
+    /// of the project id, access token, form of the project id. Conflicting values of a header are
+    /// reported when the header is read.
     pub(super) async fn read(headers: &'a HeaderMap, route: Option<&Route>, app: &App) -> Result<Self, Error> {
         // Functions without the secret ignore tokens. The gateway has the secret, but must respond
-        // the same way.
+        // the way such functions do.
         let verifies = route.is_none_or(|route| route.needs.has(Need::Secret));
         let keys = KEY_HEADERS.into_iter().map(|(name, kind)| Ok((kind, header(headers, name)?)));
         let mut keys = keys.collect::<Result<Vec<_>, KnownError>>()?;
@@ -109,8 +108,8 @@ impl<'a> Headers<'a> {
     }
 }
 
-/// The claimed access level. If it is absent, the error depends on whether the request has a key or
-/// an admin access token.
+/// The claimed access level. If no level is claimed, the error depends on whether the request has a
+/// key or an admin access token.
 fn level(headers: &HeaderMap, has_key: bool) -> Result<Level, KnownError> {
     match header(headers, "access-type")? {
         Some(text) => Level::ALL.into_iter().find(|level| level.name() == text).ok_or(KnownError::InvalidAccessType),
@@ -119,10 +118,10 @@ fn level(headers: &HeaderMap, has_key: bool) -> Result<Level, KnownError> {
     }
 }
 
-/// The digest for looking up a server's key. A machine does not send the key, but an access token
-/// that contains the key's digest. The key is then looked up; its revocation, expiry and
-/// permissions apply as if the machine had sent the key itself. A token that is not valid for the
-/// project is treated as a key that does not exist.
+/// The digest for looking up a server's key. Instead of its key, a machine sends an access token
+/// that contains the key's digest. The key's revocation, expiry and permissions then apply as if
+/// the machine had sent the key itself. A token that is not valid for the project is treated as a
+/// key that does not exist.
 fn server_key_digest(key: &str, project: &ProjectId, app: &App) -> Digest {
     let is_token = key.starts_with("eyJ");
     let claims = is_token.then(|| app.signer.verify_machine(key, project, app.clock.now()).ok()).flatten();

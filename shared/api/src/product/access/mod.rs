@@ -15,9 +15,9 @@
 //! | member of the team that owns the project | an admin access token, at any level | project, [`AdminToken::keys`](crate::product::admin_token) |
 //! | the process itself | nothing, at any level ([`Operator`]) | project |
 //!
-//! The same round trip fetches the items that the request names ([`Route::reads`]). An admin access
-//! token can require a second round trip ([`crate::product::admin_token`]). A token signed with an
-//! RSA key that the process has not read yet requires an earlier round trip
+//! The round trip for the proof also fetches the items that the request names ([`Route::reads`]).
+//! An admin access token can require a second round trip ([`crate::product::admin_token`]). A token
+//! signed with an RSA key that the process has not read yet requires a round trip before that
 //! ([`flows::signing_keys`]). If the deployment permits it, the project and the key are cached for
 //! a few seconds ([`flows::proofs`]). API keys of users and teams do not prove access: they are
 //! input for an operation that checks them.
@@ -142,8 +142,8 @@ impl<L: MinLevel> FromRequestParts<App> for Access<L> {
     }
 }
 
-/// For operations that do not require access: `None` if the request claims no access; a claim that
-/// cannot be proved is an error.
+/// For operations that do not require access. Returns `None` if the request does not claim an
+/// access level; a claim that cannot be proved is an error.
 impl<L: MinLevel> OptionalFromRequestParts<App> for Access<L> {
     type Rejection = Error;
 

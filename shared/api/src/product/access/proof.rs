@@ -1,4 +1,5 @@
-//! The proof of a request's claims: a key or an admin access token. Client access may need neither.
+//! The proof of a request's claims: a key or an admin access token. Some projects do not require
+//! any proof for client access.
 
 use errors::{Error, KnownError};
 use flows::limits::unproved;

@@ -27,8 +27,8 @@ use crate::product::named::Names;
 use crate::product::trail::named_user;
 
 /// A request extension that marks the process's own requests, for example those of the gateway's
-/// pages. Such a request proves any access level without a key. Requests from outside cannot carry
-/// this extension.
+/// pages. A marked request gets any access level without a key. Requests from outside the process
+/// cannot have this extension.
 #[derive(Debug, Clone, Copy)]
 pub struct Operator;
 
@@ -68,9 +68,9 @@ impl<'a> Request<'a> {
         Names { parts: self.parts, path: self.path, claims }
     }
 
-    /// Looks up a remembered proof of the claimed level. A proof is neither used nor stored for
-    /// requests of the process itself, requests with an admin access token, and requests with an
-    /// override key, which are always refused.
+    /// Looks up a remembered proof of the claimed level. Does not use or store proofs for requests
+    /// of the process itself, requests with an admin access token, or requests with an override
+    /// key, which are always refused.
     pub(super) fn look_up(&self) -> Lookup {
         let headers = &self.headers;
         let claim = Claim { project: headers.project.clone(), level: headers.level, key: headers.key.clone() };

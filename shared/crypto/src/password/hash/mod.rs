@@ -39,8 +39,8 @@ impl std::fmt::Debug for Hash {
 }
 
 /// The bcrypt costs that can be imported. bcrypt's minimum is 4. 2^12 rounds take a quarter of a
-/// second, which every wrong password in the project then takes. Earlier versions accepted costs up
-/// to 16.
+/// second, and checking any wrong password in the project then takes just as long. Earlier versions
+/// accepted costs up to 16.
 const BCRYPT_COSTS: std::ops::RangeInclusive<u32> = 4..=12;
 
 impl Hash {
@@ -98,7 +98,8 @@ pub struct Hasher {
     threads: Arc<OnceLock<ThreadPool>>,
     /// How the memory of the threads was last used: [`FREE`], [`IDLE`] or [`USED`].
     usage: Arc<AtomicU8>,
-    /// The hash to check a wrong password against if the account does not have an argon2id hash.
+    /// A hash that no password matches, to check against if the account does not have an argon2id
+    /// hash.
     decoy: Arc<str>,
 }
 
@@ -213,7 +214,7 @@ impl Hasher {
         }
     }
 
-    /// Whether a hash is not argon2, or its memory times its passes is less than that of a new
+    /// Whether a hash was made without argon2, or with less work (memory times passes) than a new
     /// hash.
     fn is_weak(&self, text: &str) -> bool {
         let filled = |params: &Params| u64::from(params.m_cost()) * u64::from(params.t_cost());

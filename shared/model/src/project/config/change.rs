@@ -53,7 +53,7 @@ pub fn change(
     Ok(ChangedProject { project, levels: levels.without_secrets()?, documents })
 }
 
-/// The values that have an effect.
+/// The values that are neither `null` nor without effect.
 fn effective(mut all: Flat) -> Flat {
     all.retain(|path, value| !value.is_null() && !is_without_effect(path));
     all

@@ -67,8 +67,8 @@ pub(crate) fn defaults() -> Value {
     })
 }
 
-/// The apps of the service for which the SDK was written. Enabling an app does not have an effect
-/// here.
+/// The apps offered by the service for which the SDK was written. In Gatelet, enabling an app has
+/// no effect.
 const APPS: [&str; 21] = [
     "analytics",
     "api-keys",
@@ -97,7 +97,8 @@ const APPS: [&str; 21] = [
 pub(crate) const OF_NEW_PROJECTS: [(&str, bool); 2] =
     [("apps.installed.authentication.enabled", true), ("apps.installed.emails.enabled", true)];
 
-/// The default values of the areas without effect, as in the service for which the SDK was written.
+/// The default values of the areas without effect, which match those of the service for which the
+/// SDK was written.
 pub(crate) fn without_effect() -> Value {
     let apps: Map<_, _> = APPS.iter().map(|app| ((*app).to_owned(), json!({ "enabled": false }))).collect();
     json!({
@@ -111,8 +112,8 @@ pub(crate) fn without_effect() -> Value {
     })
 }
 
-/// Records whose entries are not all part of a project's settings. Such entries are shown as set in
-/// the levels, with the defaults of [`entry_defaults`].
+/// Records that may contain entries outside the project's settings. Those entries are shown as set
+/// in the levels, with the defaults of [`entry_defaults`].
 pub(crate) const RECORDS: [&str; 5] = [PROVIDERS, RULES, "payments.items", "payments.products", "analytics.queryFolders"];
 
 /// The default values of the entry `id` in one of these [`RECORDS`].

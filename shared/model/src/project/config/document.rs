@@ -1,4 +1,4 @@
-//! The types into which a complete configuration is parsed. Missing keys get their default values.
+//! The types of a complete configuration after parsing. Missing keys get their default values.
 
 use crate::bot_challenge::{ChallengeProvider, Policy};
 use crate::document::theme::ThemeId;

@@ -1,6 +1,6 @@
-//! Email templates and themes as keys of a configuration. Both can be changed in the configuration
-//! or through separate operations. A built-in document applies unless a level contains a document
-//! with the same id.
+//! Email templates and themes as keys of a configuration. Templates and themes can be changed in
+//! the configuration or through separate operations. A built-in document applies unless a level
+//! contains a document with the same id.
 
 use std::collections::BTreeMap;
 
@@ -113,8 +113,8 @@ pub(crate) fn document_of(path: &str) -> Option<&str> {
     Some(&path[..=parent.len() + 1 + id])
 }
 
-/// For the key `tsxSource` of a document, the path of `htmlSource`, which is replaced when its
-/// alias `tsxSource` is written; `None` for other keys.
+/// The path of a document's `htmlSource`, if `path` is its alias `tsxSource`; otherwise `None`.
+/// Writing the alias replaces `htmlSource`.
 pub(crate) fn other_name(path: &str) -> Option<String> {
     document_of(path).filter(|document| path[document.len()..] == *"tsxSource").map(|document| format!("{document}htmlSource"))
 }

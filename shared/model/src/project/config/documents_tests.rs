@@ -15,7 +15,7 @@ use crate::project::config::{Level, LevelChange, LevelDocuments, Levels};
 const THEME: &str = "0d4f1f3a-5e0c-4a65-9f2f-6c1d2b3a4e5f";
 const TEMPLATE: &str = "7b6a5c4d-3e2f-4a1b-8c9d-0e1f2a3b4c5d";
 
-/// The effect of a merge into the environment on its documents, or the problems.
+/// The changes to the environment's documents when `values` are merged, or the problems.
 fn documents_after(old: &MailDocuments, values: Value) -> Result<Vec<DocumentChange>, String> {
     after(old, &LevelChange::Merge(object(values)))
 }

@@ -24,7 +24,7 @@ fn with_parents(path: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(Some(path), |path| path.rsplit_once('.').map(|(parent, _)| parent))
 }
 
-/// Whether a path is one of these keys or is below one of these keys.
+/// Whether a path is one of these keys or is below one of them.
 pub(crate) fn is_covered(path: &str, keys: &Map<String, Value>) -> bool {
     with_parents(path).any(|path| keys.contains_key(path))
 }
@@ -57,15 +57,15 @@ pub(crate) fn flatten(path: String, value: Value, into: &mut Flat) {
     }
 }
 
-/// The values of an object whose top-level keys may be dotted paths. Shorter keys are set first,
-/// and longer keys may then replace parts of their values.
+/// The values of an object whose top-level keys may be dotted paths. Shorter keys are set first, so
+/// that longer keys can replace parts of their values.
 pub(crate) fn from_values(values: &Map<String, Value>) -> Flat {
     let mut keys: Vec<&String> = values.keys().collect();
     keys.sort_by_key(|key| key.matches('.').count());
     let mut all = Flat::new();
     for key in keys {
         remove_tree(&mut all, key);
-        // A value below a cleared key sets that key again.
+        // If a parent key is `null`, a value below the parent replaces the `null`.
         for parent in with_parents(key).skip(1) {
             if all.get(parent).is_some_and(Value::is_null) {
                 all.remove(parent);
@@ -76,7 +76,8 @@ pub(crate) fn from_values(values: &Map<String, Value>) -> Flat {
     all
 }
 
-/// The values, except those below another value, because an object cannot represent both.
+/// The values without those that are below another value, because a nested object cannot contain
+/// both.
 pub(crate) fn without_shadowed(all: Flat) -> Flat {
     let is_value = |path: &str| all.get(path).is_some_and(|value| !value.is_object());
     let is_shadowed = |path: &str| with_parents(path).skip(1).any(is_value);
@@ -106,8 +107,8 @@ fn remove_below(path: &str, value: &mut Value, keys: &BTreeSet<&str>) -> bool {
 /// The records of a configuration whose entries are stored as a single key each.
 const RECORDS: [&str; 4] = ["auth.oauth.providers", "auth.signUpRules", "domains.trustedDomains", "rbac.permissions"];
 
-/// A nested configuration as an object with dotted paths as keys: one key per value, or one key
-/// with an object per entry of a record.
+/// A nested configuration as an object with dotted paths as keys: one key per value, except that
+/// each entry of a record is a single key with an object.
 pub(crate) fn from_nested(nested: Value) -> Map<String, Value> {
     let mut all = Flat::new();
     flatten(String::new(), nested, &mut all);

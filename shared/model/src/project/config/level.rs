@@ -11,8 +11,8 @@ use crate::project::config::flat::is_at_or_below;
 pub enum Level {
     /// The keys `project` and `sourceOfTruth`, and the keys below them.
     Project,
-    /// Keys that may be kept in a repository, because they are not secret and do not differ between
-    /// deployments.
+    /// Keys that may be kept in a repository, because they are neither secret nor specific to a
+    /// deployment.
     Branch,
     /// All keys except those of the project level. Values of this level override the values of the
     /// branch.
@@ -40,8 +40,8 @@ impl Level {
 /// are stored and returned but have no effect, so that one file can serve several services.
 const WITHOUT_EFFECT: [&str; 7] = ["analytics", "apps", "customDashboards", "dataVault", "dbSync", "payments", "sourceOfTruth"];
 
-/// The keys for managed email domains, which Gatelet does not support, in an area that Gatelet does
-/// support.
+/// The keys for managed email domains, which Gatelet does not support. The keys belong to an area
+/// that Gatelet otherwise supports.
 const MANAGED_DOMAINS: [&str; 2] = ["emails.server.managedSubdomain", "emails.server.managedSenderLocalPart"];
 
 /// Whether the value at a path has no effect.

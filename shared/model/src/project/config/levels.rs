@@ -1,10 +1,10 @@
-//! The levels of a configuration in the form in which they are stored.
+//! The levels of a configuration, as stored.
 //!
 //! Each level is an object whose top-level keys may be dotted paths. The environment overrides the
 //! branch, the branch the project, and the project the defaults. A key overrides the same key in
-//! the levels below it, and every longer path that begins with the key; objects are not merged. In
-//! the result, longer keys are set after shorter ones. So a value set at the environment stays in
-//! effect, whatever is pushed to the branch.
+//! the levels below it, and every longer path that begins with the key; objects are not merged.
+//! When levels are combined, longer keys are set after shorter ones. A value set at the environment
+//! therefore stays in effect regardless of what is pushed to the branch.
 //!
 //! Templates and themes are not stored with the levels: each template or theme is a separate item
 //! that names its level ([`documents`](crate::project::config::documents)). Secrets are stored with
@@ -35,8 +35,8 @@ pub const MAX_BYTES: usize = 300_000;
 const PASSKEYS: &str = "auth.passkey";
 /// The maximum number of keys to reset in one request.
 const MAX_KEYS: usize = 1000;
-/// The maximum number of names in a path. The number of names determines how deeply a configuration
-/// is nested, and functions that visit or drop a nested value recurse for each name.
+/// The maximum number of names in a path. The limit restricts how deeply a configuration is nested,
+/// because functions that visit or drop a nested value recurse once per name.
 pub(crate) const MAX_NAMES: usize = 32;
 /// The maximum length of a key, in bytes.
 const MAX_KEY: usize = 1024;
@@ -51,16 +51,16 @@ pub struct Levels {
     branch: Values,
     #[serde(with = "text")]
     environment: Values,
-    /// Whether the levels define the project's permissions. Levels that were stored before
-    /// configurations could define permissions do not define permissions ([`Self::completed`]).
+    /// Whether the levels define the project's permissions. `false` for levels that were stored
+    /// before configurations could define permissions ([`Self::completed`]).
     #[serde(default)]
     has_permissions: bool,
 }
 
 impl Levels {
-    /// The levels of a project without stored levels: settings that differ from the defaults go to
-    /// the environment, except the keys of the project level. The environment also enables the apps
-    /// that are enabled in a new project of the service for which the SDK was written.
+    /// The levels of a project without stored levels: settings that differ from the defaults are
+    /// set at the environment, except the keys of the project level. The environment also enables
+    /// the apps that are enabled in a new project of the service for which the SDK was written.
     pub fn of(project: &Project) -> Self {
         let all = Config::of(project, &MailDocuments::default());
         let own = |level| flat::from_nested(all.overrides(level));
@@ -69,10 +69,10 @@ impl Levels {
         Self { project: own(Level::Project), branch: Values::new(), environment, has_permissions: true }
     }
 
-    /// Adds the project's settings that levels from earlier versions do not contain to the
-    /// environment. The added settings are permissions, if the levels were stored before a
-    /// configuration could define them, and the settings for passkeys, which earlier versions
-    /// changed only in the project.
+    /// Adds settings of the project that are missing from levels stored by earlier versions. The
+    /// environment gets the permissions, if the levels were stored before a configuration could
+    /// define permissions, and the passkey settings, which earlier versions changed only in the
+    /// project.
     #[must_use]
     pub fn completed(mut self, project: &Project) -> Self {
         if !self.has_permissions {
@@ -140,7 +140,7 @@ impl Levels {
             if is_secret(key) {
                 return Err(Problems::one(
                     key,
-                    "cannot be reset, because the provider, server or widget needs it: set a new one, or remove the whole entry",
+                    "cannot be reset, because the provider, server or widget needs it: set a new value, or remove the whole entry",
                 ));
             }
         }
@@ -148,9 +148,9 @@ impl Levels {
         Ok(())
     }
 
-    /// The levels after another operation has changed the project's settings. Each of `keys` gets
-    /// its value from the project, at the project level if the key can be set there, and otherwise
-    /// at the environment.
+    /// The levels after another operation has changed the project's settings. Each of `keys` is set
+    /// to the project's value: at the project level if the key can be set there, otherwise at the
+    /// environment.
     #[must_use]
     pub fn noted(mut self, project: &Project, keys: &[&str]) -> Self {
         let all = Config::of(project, &MailDocuments::default()).nested();
@@ -176,9 +176,9 @@ impl Levels {
         stored.insert(key.to_owned(), value.unwrap_or(absent).clone());
     }
 
-    /// The levels after a permission got the id `new` or, if `new` is `None`, was deleted. Removes
-    /// the definition with the id `old`, and replaces references to `old` with references to `new`,
-    /// if there is a new id. Does not add the definition of `new` ([`Self::noted`] does).
+    /// The levels after a permission was renamed to `new` or, if `new` is `None`, was deleted.
+    /// Removes the definition with the id `old`, and replaces references to `old` with references
+    /// to `new`, if there is a new id. Does not add the definition of `new` ([`Self::noted`] does).
     #[must_use]
     pub fn with_permission(mut self, old: &PermissionId, new: Option<&PermissionId>) -> Self {
         let definition = definition_path(old);
@@ -213,7 +213,10 @@ impl Levels {
         }
         let size: usize = [&self.project, &self.branch, &self.environment].map(|values| json!(values).to_string().len()).iter().sum();
         if size > MAX_BYTES {
-            return Err(Problems::one("", format!("must not make the levels of the configuration longer than {MAX_BYTES} bytes of JSON")));
+            return Err(Problems::one(
+                "",
+                format!("must not make the levels of the configuration longer than {MAX_BYTES} bytes of JSON in total"),
+            ));
         }
         Ok(self)
     }

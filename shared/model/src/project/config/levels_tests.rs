@@ -64,7 +64,7 @@ fn an_object_of_the_environment_replaces_the_longer_keys_of_the_branch() {
     let state = state.merge(Level::Environment, json!({ "teams": { "allowMemberInvitations": false } }));
     let config = &state.0.config;
     assert!(!config.client_team_creation_enabled && !config.create_team_on_sign_up && !config.rbac.members_invite);
-    // The environment's longer key is set in the branch's object.
+    // The environment's longer key replaces one member of the branch's object.
     let state = State::new().push(json!({ "teams": { "allowClientTeamCreation": true, "createPersonalTeamOnSignUp": true } }));
     let state = state.merge(Level::Environment, json!({ "teams.createPersonalTeamOnSignUp": false }));
     assert!(state.0.config.client_team_creation_enabled && !state.0.config.create_team_on_sign_up);
@@ -95,7 +95,7 @@ fn the_environment_completes_a_provider_of_the_branch() {
         assert!(state.0.config.oauth_providers.is_empty() && state.0.config.idle_oauth_providers.is_empty());
     }
     let moved = LevelChange::Merge(object(json!({ "auth.oauth.providers.github.clientId": "other" })));
-    assert!(state.change(Level::Environment, &moved).is_err(), "the secret belongs to the client id");
+    assert!(state.change(Level::Environment, &moved).is_err(), "a new client id requires a new secret");
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn an_idle_provider_is_shown_with_its_defaults_and_without_its_secret() {
         Level::Environment,
         json!({ "auth.oauth.providers.github": { "type": "github", "clientId": "id", "clientSecret": "a-secret", "allowSignIn": false } }),
     );
-    // Earlier versions stored levels without the placeholder.
+    // Earlier versions stored levels without the placeholder for the secret.
     let mut stored = serde_json::to_value(&levels).expect("JSON");
     let older = stored["environment"].as_str().expect("text").replace(r#""clientSecret":"********","#, "");
     assert_ne!(stored["environment"], older);
@@ -253,7 +253,7 @@ fn paths_have_a_limited_number_of_names() {
     let reset = LevelChange::Reset(vec![path(100_000)]);
     assert!(apply(Levels::of(&project()), &project(), Level::Branch, &reset).is_err());
 
-    // Earlier versions stored longer paths.
+    // Earlier versions stored paths with more names than are permitted now.
     let older = json!({ path(100_000): 1, "apps.b": 2 }).to_string();
     let older: Levels = serde_json::from_value(json!({ "project": "{}", "branch": older, "environment": "{}" })).expect("levels");
     assert_eq!((&whole(&older)["apps"]["b"], &whole(&older)["apps"]["a"]), (&json!(2), &Value::Null));

@@ -12,8 +12,8 @@
 //!
 //! The secrets of providers, of the mail server and of bot challenges can be set but are never
 //! returned. A provider or mail server that is written without its secret keeps the previous
-//! secret, but only if the secret would go to the same recipient. A bot challenge keeps its secret
-//! key as long as its site key stays the same.
+//! secret, but only if the secret would be sent to the same recipient. A bot challenge keeps its
+//! secret key as long as its site key stays the same.
 
 pub mod change;
 pub mod defaults;

@@ -4,9 +4,9 @@ use wire::change::Change;
 
 use crate::project::config_patch::ConfigPatch;
 
-/// The key of each field in braces, if the patch sets the field. The fields after the `;` are
-/// ignored. The pattern has no `..`, so a field of [`ConfigPatch`] that is in neither list is a
-/// compile error.
+/// For each field in braces, the key of the field, or `None` if the patch does not set the field.
+/// The fields after the `;` are ignored. The pattern has no `..`, so a field of [`ConfigPatch`]
+/// that is in neither list causes a compile error.
 macro_rules! keys_of {
     ($patch:expr, { $($field:ident: $key:literal,)* } ; $($other:ident),*) => {{
         let ConfigPatch { $($field,)* $($other: _),* } = $patch;
@@ -15,8 +15,8 @@ macro_rules! keys_of {
 }
 
 impl ConfigPatch {
-    /// The configuration keys of the values in the patch. The minimum length of passwords is not
-    /// part of a configuration.
+    /// The configuration keys of the values in the patch. The minimum length of passwords
+    /// and the settings for OAuth clients are not part of a configuration.
     pub fn keys(&self) -> Vec<&'static str> {
         let keys = keys_of!(self, {
             sign_up_enabled: "auth.allowSignUp",
@@ -55,7 +55,7 @@ impl ConfigPatch {
             team_creator_default_permissions: "rbac.defaultPermissions.teamCreator",
             team_member_default_permissions: "rbac.defaultPermissions.teamMember",
             user_default_permissions: "rbac.defaultPermissions.signUp",
-        }; password_min_length, email_theme);
+        }; password_min_length, email_theme, oauth_client_documents_enabled, oauth_client_document_hosts, oauth_client_registration_enabled);
         let theme = (!matches!(self.email_theme, Change::Keep)).then_some("emails.selectedThemeId");
         keys.into_iter().chain([theme]).flatten().collect()
     }

@@ -13,7 +13,7 @@ use crate::project::provider_input::{ProviderInput, ProviderKind};
 use crate::provider::catalog;
 use crate::sign_up::rule::{ActionType, RuleAction, SignUpRule};
 
-/// Defines parts of a configuration. A missing key gets the value after its `=` or, without one,
+/// Defines parts of a configuration. A missing key gets the value after its `=` or, without a `=`,
 /// the default of its type.
 macro_rules! parts {
     (@default) => { Default::default() };
@@ -89,8 +89,8 @@ pub(crate) struct Bundle {
 }
 
 impl Provider {
-    /// Whether the provider has a client: the deployment's client, or the project's client, which
-    /// has an id. Without a client, the provider cannot be used.
+    /// Whether the provider has a client: the deployment's client or a client of the project, which
+    /// needs an id. Without a client, the provider cannot be used.
     pub(crate) fn is_registered(&self) -> bool {
         self.is_shared == Some(true) || self.client_id.as_ref().is_some_and(|id| !id.is_empty())
     }

@@ -10,8 +10,8 @@ pub(crate) const SECOND_FACTOR: &str = "auth.secondFactor";
 pub(crate) const REQUIRED_OF_PERMISSIONS: &str = "auth.secondFactor.requiredOfPermissions";
 const CHALLENGE: &str = "auth.botChallenge";
 
-/// The ids of list elements, in order. Errors name an element by its position in the list, whereas
-/// a configuration names the element by its id.
+/// The ids of list elements, in order. Errors refer to an element by its position in the list,
+/// whereas a configuration refers to it by its id.
 pub(crate) struct Ids {
     pub(crate) providers: Vec<String>,
     pub(crate) rules: Vec<String>,

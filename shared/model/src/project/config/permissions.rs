@@ -17,8 +17,7 @@ use crate::project::config::paths::REQUIRED_OF_PERMISSIONS;
 pub(crate) const PERMISSIONS: &str = "rbac.permissions";
 const DEFAULTS: &str = "rbac.defaultPermissions";
 const CONTAINED: &str = "containedPermissionIds";
-/// The events at which default permissions are granted, by the names of the events in a
-/// configuration.
+/// The events at which default permissions are granted, by their names in a configuration.
 const OCCASIONS: [(&str, Occasion); 3] =
     [("teamCreator", Occasion::TeamCreator), ("teamMember", Occasion::TeamMember), ("signUp", Occasion::SignUp)];
 /// The maximum number of permissions that are set aside, which bounds the size of a project.
@@ -52,7 +51,7 @@ pub(crate) fn to_map(rbac: &Rbac) -> Map<String, Value> {
     definition(Scope::Team).chain(definition(Scope::Project)).collect()
 }
 
-/// The permissions of a project after a configuration that defines exactly `permissions`.
+/// The permissions of a project after applying a configuration that defines exactly `permissions`.
 pub(crate) fn configured(rbac: Rbac, permissions: Entries<Permission>) -> Result<Rbac, Problems> {
     let mut described = BTreeMap::new();
     for (text, permission) in permissions.0 {
@@ -89,7 +88,7 @@ fn problem(id: &PermissionId, refused: &Refusal) -> Problems {
     let path = definition_path(id);
     match refused {
         Refusal::OtherScope { actual, .. } => {
-            let message = format!("must be {}: to give the permission another scope, delete it first", actual.name());
+            let message = format!("must be {}: to give the permission another scope, delete the permission first", actual.name());
             Problems::one(&format!("{path}.scope"), message)
         }
         Refusal::ContainedNotFound(contained) => {
@@ -132,9 +131,9 @@ pub(crate) fn drop_references(all: &mut Flat, written: &Flat) {
     all.retain(|path, _| written.contains_key(path) || is_fit(path));
 }
 
-/// The references to a permission in the values of a level. Each reference is a member of an
-/// object, named by the permission's id. A reference is returned as the path of the object and the
-/// value of the member.
+/// The references to a permission in the values of a level. Each reference is a member of an object
+/// and has the permission's id as its name. A reference is returned as the path of the object and
+/// the value of the member.
 pub(crate) fn references(values: &Flat, id: &PermissionId) -> Vec<(String, Value)> {
     let end = format!(".{id}");
     let is_reference = |object: &str| {

@@ -28,8 +28,8 @@ use crate::project::{Project, SessionSettings};
 use crate::quota::QuotaSettings;
 use crate::setting::Deployment;
 
-/// The project that a configuration describes, and the configuration's changes to the documents of
-/// `level`; otherwise, the problems by configuration path.
+/// The project described by a configuration, and the changes to the documents of `level`; or the
+/// problems, by configuration path.
 pub(crate) fn read(
     config: &Config,
     mut project: Project,

@@ -83,8 +83,8 @@ impl Config {
 
     /// The configuration as JSON, with nested objects.
     pub fn nested(&self) -> Value {
-        // Neither settings nor results of `flat::without_shadowed` contain a value below another
-        // value.
+        // This cannot fail: neither settings nor results of `flat::without_shadowed` contain a
+        // value below another value.
         self.try_nested().unwrap_or_default()
     }
 
@@ -93,7 +93,7 @@ impl Config {
         for (path, value) in &self.0 {
             let mut place = &mut root;
             for name in path.split('.') {
-                let object = place.as_object_mut().ok_or_else(|| Problems::one(path, "is below a value that is not an object"))?;
+                let object = place.as_object_mut().ok_or_else(|| Problems::one(path, "is nested in a value that is not an object"))?;
                 place = object.entry(name).or_insert_with(|| Value::Object(Map::new()));
             }
             if !is_empty_object(value) {

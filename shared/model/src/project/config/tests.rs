@@ -126,7 +126,7 @@ fn a_provider_keeps_its_secret_for_the_same_client_id() {
     let same = merged(&project, Level::Environment, json!({ "auth.oauth.providers.github.facebookConfigId": "other" })).expect("valid");
     assert_eq!(secret(&same), secret(&project));
     let moved = merged(&project, Level::Environment, json!({ "auth.oauth.providers.github.clientId": "other" }));
-    assert!(moved.is_err(), "the secret belongs to the client id");
+    assert!(moved.is_err(), "a new client id requires a new secret");
     let other = merged(&project, Level::Environment, json!({ "auth.oauth.providers.github.clientSecret": "other" })).expect("valid");
     assert_ne!(secret(&other), secret(&project));
 }
@@ -218,7 +218,7 @@ fn replacing_a_level_leaves_the_others() {
     let cleared = none(Level::Environment);
     assert!(!cleared.config.magic_link_enabled && !cleared.config.credential_enabled && cleared.config.sign_up_enabled);
     assert!(cleared.config.domains.is_empty() && cleared.config.oauth_providers.is_empty() && cleared.config.email.sender_email.is_none());
-    assert!(cleared.config.idle_oauth_providers.is_empty(), "no level has settings for them");
+    assert!(cleared.config.idle_oauth_providers.is_empty(), "no level contains settings for these providers");
 }
 
 #[test]

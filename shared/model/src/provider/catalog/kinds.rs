@@ -31,7 +31,7 @@ pub struct Provider {
     pub takes_pkce: bool,
     /// How the client authenticates at the token endpoint.
     pub client_auth: ClientAuth,
-    /// Whether token requests repeat the scopes.
+    /// Whether token requests must repeat the scopes.
     pub wants_scope: bool,
     /// The relations between the provider's scopes.
     pub scopes: Scopes,
@@ -54,7 +54,8 @@ pub struct OfflineAccess {
 }
 
 impl OfflineAccess {
-    /// Empty: the provider issues refresh tokens without being asked, or never.
+    /// Nothing needs to be added, because the provider issues refresh tokens without being asked,
+    /// or never.
     pub const UNASKED: Self = Self { scope: "", parameters: &[] };
 }
 
@@ -94,8 +95,8 @@ pub struct Api {
     /// Where to find the fields in the response.
     pub fields: Fields,
     /// The URL that returns the email addresses, and where to find the addresses in the response.
-    /// `None` if the account itself contains the address. If the API refuses to return addresses
-    /// (403 or 404), the account does not have any.
+    /// `None` if the account itself contains the address. If the API responds with 403 or 404, the
+    /// account is treated as having no address.
     pub addresses: Option<(&'static str, Addresses)>,
 }
 

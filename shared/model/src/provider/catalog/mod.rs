@@ -36,7 +36,7 @@ pub fn scopes_of(id: &str) -> Scopes {
 
 /// The scopes requested from an OpenID issuer outside the catalog.
 pub const OPENID_SCOPE: &str = "openid email profile";
-/// The scope and parameters that a flow adds to link an account or to request additional scopes at
-/// an issuer outside the catalog that lists the scope. Refresh tokens require consent (OpenID
-/// Connect Core §11).
+/// The scope and parameters for getting a refresh token from an issuer outside the catalog, if the
+/// issuer lists the scope. A flow adds the scope and parameters to link an account or to request
+/// additional scopes. Refresh tokens require consent (OpenID Connect Core §11).
 pub const OPENID_OFFLINE: OfflineAccess = OfflineAccess { scope: scopes::OFFLINE_ACCESS, parameters: &[("prompt", "consent")] };

@@ -44,7 +44,7 @@ impl Scopes {
         split(wanted).map(|scope| self.name(scope)).all(|scope| have.contains(&scope) || self.unreported.contains(&scope.as_str()))
     }
 
-    /// The name by which a scope is compared.
+    /// The normalized name of a scope, for comparisons.
     fn name(&self, scope: &str) -> String {
         let scope = if self.ignores_case { scope.to_lowercase() } else { scope.to_owned() };
         let short = self.prefixes.iter().find_map(|prefix| scope.strip_prefix(prefix)).unwrap_or(&scope);

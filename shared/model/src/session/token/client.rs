@@ -4,7 +4,8 @@
 //! If a client belongs to the project itself, the project is the audience of the client's access
 //! tokens, as for the tokens of the project's apps, and the API accepts the tokens. Access tokens
 //! of all other clients are only for the userinfo endpoint, because services must not mistake such
-//! a token for a token of the project's apps.
+//! a token for a token of the project's apps. If the client requests a token for a resource, only
+//! that resource is the audience (RFC 8707 §2).
 
 use std::time::Duration;
 
@@ -12,39 +13,40 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use crypto::rsa_key::RsaPrivateKey;
 use jiff::Timestamp;
-use jsonwebtoken::{Algorithm, Header, Validation};
+use jsonwebtoken::{Algorithm, Header};
 use ring::digest::{SHA256, digest};
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 use uuid::Uuid;
-use wire::id::{OauthClientId, ProjectId, SessionId, UserId};
+use wire::id::{ProjectId, SessionId, UserId};
 
 use super::rsa::NoUsableKey;
-use super::{Audience, Error, Signer, Subject, TYPE, is_access_token};
+use super::{Audience, Signer, Subject, TYPE};
 use crate::session::client::{ACR_MFA, ACR_SINGLE, ClientSession};
+use crate::session::client_name::ClientName;
+use crate::session::resource_scopes::ResourceIdentifier;
 use crate::session::scope::{Scope, Scopes};
 use crate::session::{Amr, Session};
 use crate::user::{Channel, User};
 
-/// The issuer of a project's tokens: the `iss` of users without restrictions.
+/// The issuer of a project's tokens: the `iss` in tokens of users without restrictions.
 pub fn issuer(api_url: &str, project: &ProjectId) -> String {
     Audience::Normal.issuer(api_url, project)
 }
 
-/// The endpoint that returns claims about the user. The endpoint is the audience of tokens that are
-/// valid only there.
+/// The endpoint that returns claims about the user. Tokens that are valid only at this endpoint
+/// have its URL as their audience.
 pub fn userinfo_endpoint(issuer: &str) -> String {
     format!("{issuer}/oauth2/userinfo")
 }
 
 /// The payload of a client's access token. The payload contains the claims of every access token,
-/// with the client's `client_id` and `aud`, and without the claims that the client may not learn.
+/// with the client's `client_id` and `aud`, and without the claims that the client may not read.
 #[derive(Debug, Clone, Serialize)]
 pub struct ClientClaims {
     #[serde(flatten)]
     claims: Value,
-    client_id: OauthClientId,
+    client_id: ClientName,
     /// The session.
     sid: SessionId,
     /// When the user authenticated, in seconds since the Unix epoch.
@@ -63,9 +65,9 @@ pub struct ClientClaims {
 pub struct IdClaims {
     iss: String,
     sub: UserId,
-    aud: OauthClientId,
+    aud: ClientName,
     /// The party to which the token was issued.
-    azp: OauthClientId,
+    azp: ClientName,
     /// When the token was issued, in seconds since the Unix epoch.
     iat: i64,
     /// When the token expires, in seconds since the Unix epoch.
@@ -118,44 +120,8 @@ impl UserClaims {
     }
 }
 
-/// The claims that are read from a client's access token.
-#[derive(Debug, Clone, Deserialize)]
-pub struct ClientTokenClaims {
-    /// The user.
-    pub sub: UserId,
-    /// The session.
-    pub sid: SessionId,
-    /// The client.
-    pub client_id: OauthClientId,
-    /// The scopes, separated by spaces.
-    pub scope: String,
-    /// When the token expires, in seconds since the Unix epoch.
-    pub exp: i64,
-}
-
-/// The claims that are read from an ID token that a client sends back.
-#[derive(Debug, Clone, Deserialize)]
-pub struct IdTokenHint {
-    /// The user.
-    pub sub: UserId,
-    /// The session.
-    pub sid: SessionId,
-    /// The client.
-    pub aud: OauthClientId,
-    /// When the user authenticated, in seconds since the Unix epoch.
-    auth_time: i64,
-}
-
-impl IdTokenHint {
-    /// Whether the user authenticated at the same time as in this session, in which the client's
-    /// session must then have begun.
-    pub fn is_of(&self, session: &Session) -> bool {
-        self.auth_time == auth_time(session)
-    }
-}
-
 /// The `typ` of ID tokens.
-const ID_TYPE: &str = "JWT";
+pub(super) const ID_TYPE: &str = "JWT";
 
 /// A token that is about to be signed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -175,30 +141,30 @@ impl TokenType {
     }
 }
 
-/// The `acr` for these authentication methods, an authentication context class reference (OpenID
-/// Connect Core §2).
+/// The `acr` (authentication context class reference, OpenID Connect Core §2) for these
+/// authentication methods.
 fn acr(amr: &[Amr]) -> &'static str {
     if amr.contains(&Amr::Mfa) { ACR_MFA } else { ACR_SINGLE }
 }
 
-fn auth_time(session: &Session) -> i64 {
+pub(super) fn auth_time(session: &Session) -> i64 {
     session.authenticated_at.unwrap_or(session.created_at).as_second()
 }
 
 impl Signer {
-    /// The claims of an access token for a session of a client, valid for `life` from `now`;
-    /// `is_confirmed` indicates whether the user is known to receive the emails to the address.
+    /// The claims of an access token for a session of a client, valid for `life` from `now`.
+    /// `is_confirmed` indicates whether the user is known to receive emails at the address.
     pub fn client_claims(
         &self,
         (subject, is_confirmed): (&Subject, bool),
         session: &Session,
-        client: &ClientSession,
+        (name, client, resource): (ClientName, &ClientSession, Option<(&ResourceIdentifier, &Scopes)>),
         jti: Uuid,
         (now, life): (Timestamp, Duration),
     ) -> ClientClaims {
         let mut claims = self.claims(subject, now, life);
         claims.client_id = None;
-        claims.scope = client.scopes.to_string();
+        claims.scope = resource.map_or(&client.scopes, |(_, scopes)| scopes).to_string();
         claims.email_verified &= is_confirmed;
         let has = |scope: Scope| client.scopes.has(scope);
         let mut left_out = Vec::new();
@@ -207,6 +173,9 @@ impl Signer {
             left_out.extend(["requires_totp_mfa", "is_restricted", "restricted_reason", "is_anonymous", "role", "branch_id"]);
             left_out.extend((!has(Scope::Teams)).then_some("selected_team_id"));
             left_out.extend((!has(Scope::Profile)).then_some("signed_up_at"));
+        }
+        if let Some((resource, _)) = resource {
+            claims.aud = resource.to_string();
         }
         if !has(Scope::Profile) {
             claims.name = None;
@@ -220,7 +189,7 @@ impl Signer {
         }
         ClientClaims {
             claims,
-            client_id: client.id,
+            client_id: name,
             sid: session.id,
             auth_time: auth_time(session),
             acr: acr(&session.amr),
@@ -234,7 +203,7 @@ impl Signer {
         &self,
         project: &ProjectId,
         about: UserClaims,
-        (session, client): (&Session, &ClientSession),
+        (session, client): (&Session, &ClientName),
         (nonce, access_token): (Option<String>, &str),
         (now, life): (Timestamp, Duration),
     ) -> IdClaims {
@@ -243,8 +212,8 @@ impl Signer {
         IdClaims {
             iss: issuer(&self.api_url, project),
             sub: session.user_id,
-            aud: client.id,
-            azp: client.id,
+            aud: client.clone(),
+            azp: client.clone(),
             iat,
             exp: iat.saturating_add_unsigned(life.as_secs()),
             auth_time: auth_time(session),
@@ -252,7 +221,8 @@ impl Signer {
             acr: acr(&session.amr),
             amr: session.amr.clone(),
             sid: session.id,
-            // The names of both algorithms end with 256 (OpenID Connect Core §3.1.3.6).
+            // The digest is SHA-256, because the names of both signature algorithms end with 256
+            // (OpenID Connect Core §3.1.3.6).
             at_hash: Some(URL_SAFE_NO_PAD.encode(&half.as_ref()[..16])),
             about,
         }
@@ -278,59 +248,10 @@ impl Signer {
         jsonwebtoken::encode(&header, claims, &key).map_err(|_| NoUsableKey)
     }
 
-    /// The id of the RSA key in the header of a token, which is not verified here. `None` if the
-    /// token is not signed with RS256.
+    /// The id of the RSA key in the header of a token, which has not been verified yet. `None` if
+    /// the token is not signed with RS256.
     pub fn rsa_key_of(token: &str) -> Option<String> {
         let header = jsonwebtoken::decode_header(token).ok()?;
         header.kid.filter(|_| header.alg == Algorithm::RS256)
-    }
-
-    /// Verifies an access token of one of this project's clients. If the token is signed with an
-    /// RSA key, the project's keys must have been read.
-    pub fn verify_client(&self, token: &str, project: &ProjectId, now: Timestamp) -> Result<ClientTokenClaims, Error> {
-        let issuer = issuer(&self.api_url, project);
-        let audiences = [userinfo_endpoint(&issuer), Audience::Normal.name(project)];
-        let is_type = |typ: Option<&str>| typ.is_some_and(|typ| is_access_token(Some(typ)));
-        let claims: ClientTokenClaims = self.signed_by(token, project, is_type, Some(&audiences), now)?;
-        if claims.exp <= now.as_second() { Err(Error::Unparsable) } else { Ok(claims) }
-    }
-
-    /// Verifies an ID token that a client sends back as a hint, which may have expired
-    /// (RP-Initiated Logout 1.0 §2). If the token is signed with an RSA key, the project's keys
-    /// must have been read.
-    pub fn verify_hint(&self, token: &str, project: &ProjectId, now: Timestamp) -> Result<IdTokenHint, Error> {
-        self.signed_by(token, project, |typ| typ == Some(ID_TYPE), None, now)
-    }
-
-    /// The claims of a token, if this project signed it. jsonwebtoken uses the system clock, so the
-    /// caller checks the expiry.
-    fn signed_by<C: DeserializeOwned>(
-        &self,
-        token: &str,
-        project: &ProjectId,
-        is_type: impl Fn(Option<&str>) -> bool,
-        audiences: Option<&[String]>,
-        now: Timestamp,
-    ) -> Result<C, Error> {
-        let header = jsonwebtoken::decode_header(token).map_err(|_| Error::Unparsable)?;
-        if !is_type(header.typ.as_deref()) {
-            return Err(Error::Unparsable);
-        }
-        let mut validation = Validation::new(header.alg);
-        match audiences {
-            Some(audiences) => validation.set_audience(audiences),
-            None => validation.validate_aud = false,
-        }
-        validation.set_issuer(&[issuer(&self.api_url, project)]);
-        validation.set_required_spec_claims(&["exp", "aud", "iss", "sub"]);
-        validation.validate_exp = false;
-        let kid = header.kid.ok_or(Error::Unparsable)?;
-        let key = match header.alg {
-            Algorithm::ES256 => self.keys.all(&Audience::Normal.name(project)).find(|key| key.id == kid).map(|key| key.decoding.clone()),
-            Algorithm::RS256 => self.rsa.verifying(project, &kid, now),
-            _ => None,
-        };
-        let key = key.ok_or(Error::Unparsable)?;
-        Ok(jsonwebtoken::decode(token, &key, &validation).map_err(|_| Error::Unparsable)?.claims)
     }
 }

@@ -10,11 +10,11 @@ use wire::id::ProjectId;
 
 use crate::project::signing_key::RsaKeys;
 
-/// How long a process uses keys before reading them again. A key that was replaced because it
-/// leaked is accepted until then.
+/// How long a process uses keys before reading them again. A leaked key may be accepted for this
+/// long after it was replaced.
 const FRESH: SignedDuration = SignedDuration::from_mins(1);
 /// The maximum number of projects whose keys a process keeps in memory; the keys of a project take
-/// some 5 KB.
+/// about 5 KB.
 const MAX_PROJECTS: usize = 1000;
 
 /// The keys of projects, as read from the table.

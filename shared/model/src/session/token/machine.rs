@@ -2,7 +2,7 @@
 //! server keys.
 //!
 //! Machines have a separate audience, and therefore a separate signing key. A user's access token
-//! is never accepted as a machine's, or vice versa.
+//! is never accepted as a machine's token, or vice versa.
 
 use std::time::Duration;
 
@@ -63,8 +63,8 @@ impl Signer {
         jsonwebtoken::encode(&header, &claims, &key.encoding).expect("a token can be signed")
     }
 
-    /// Verifies a machine's access token for this project. All failures are [`Error::Unparsable`],
-    /// even that of an expired token.
+    /// Verifies a machine's access token for this project. Every failure is [`Error::Unparsable`],
+    /// even for an expired token.
     pub fn verify_machine(&self, token: &str, project: &ProjectId, now: Timestamp) -> Result<MachineClaims, Error> {
         let header = jsonwebtoken::decode_header(token).map_err(|_| Error::Unparsable)?;
         if !header.typ.is_some_and(|typ| is_access_token(Some(&typ))) {

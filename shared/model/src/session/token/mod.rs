@@ -1,6 +1,7 @@
 //! Access tokens of users: their audiences and claims, and how the tokens are signed and verified.
 
 pub mod client;
+pub mod client_verification;
 mod keyring;
 pub mod machine;
 pub mod rsa;
@@ -21,8 +22,7 @@ use crate::session::token::keyring::Keyring;
 use crate::user::User;
 use crate::user::restriction::RestrictedReason;
 
-/// The audience of a user's token. A project has these three audiences, and another one for
-/// machines ([`machine`]).
+/// The audience of a user's token. Machines have a separate audience ([`machine`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Audience {
     /// Users without restrictions.
@@ -54,7 +54,6 @@ impl Audience {
     }
 }
 
-/// The audience of machines.
 fn machine_audience(project: &ProjectId) -> String {
     format!("{project}:machine")
 }
@@ -135,7 +134,8 @@ pub struct Subject {
     pub signed_up_at: Timestamp,
     /// Why the user is restricted; absent if the user is not.
     pub restricted: Option<RestrictedReason>,
-    /// Whether the user has an authenticator app, so that sign-ins require a second factor.
+    /// Whether the user has an authenticator app, which means that sign-ins require a second
+    /// factor.
     pub requires_totp: bool,
 }
 
@@ -266,7 +266,7 @@ impl Signer {
             return Err(Error::Expired(Box::new(claims)));
         }
         // Tokens signed with an RSA key are not stored, because the key may be revoked and
-        // verifying with it is cheap.
+        // verification is cheap.
         if let Some(memory) = memory.filter(|_| !is_known && algorithm == Algorithm::ES256) {
             memory.keep(token, &claims, now);
         }
@@ -305,10 +305,9 @@ impl Signer {
     }
 
     /// The public keys of a project (RFC 7517) for normal, restricted and anonymous users and for
-    /// machines, in this order, followed by the keys derived from the previous secret. The key for
-    /// anonymous users is included if `anonymous` is set, the key for restricted users if
-    /// `restricted` or `anonymous` is set, and the key for machines if `machines` is set. RSA keys
-    /// are not included.
+    /// machines, in this order, followed by the keys derived from the previous secret. `restricted`
+    /// includes the key for restricted users, `anonymous` includes the keys for anonymous and
+    /// restricted users, and `machines` includes the key for machines. RSA keys are not included.
     pub fn jwks(&self, project: &ProjectId, restricted: bool, anonymous: bool, machines: bool) -> Vec<Value> {
         let wanted = [(Audience::Normal, true), (Audience::Restricted, restricted || anonymous), (Audience::Anonymous, anonymous)];
         let audiences = wanted.into_iter().filter(|(_, wanted)| *wanted).map(|(audience, _)| audience.name(project));

@@ -27,9 +27,9 @@ struct ClaimedAudience {
 
 impl Subject {
     /// The algorithm for a token in a project that uses `of_project`. Tokens of restricted and
-    /// anonymous users have other issuers, which verifiers that need RSA do not know. Such tokens
-    /// are also signed with other keys, so that a verifier that checks only signatures does not
-    /// accept these users.
+    /// anonymous users always use ES256: they have other issuers, which verifiers that need RSA do
+    /// not trust. With separate keys, even a verifier that checks only signatures does not accept
+    /// these users.
     pub fn algorithm(&self, of_project: TokenAlgorithm) -> TokenAlgorithm {
         if self.restricted.is_none() { of_project } else { TokenAlgorithm::Es256 }
     }
@@ -48,8 +48,8 @@ impl Signer {
         keys
     }
 
-    /// The project whose keys must be read before this token can be verified. The token may be
-    /// forged.
+    /// The project whose keys must be read before this token can be verified. The token has not
+    /// been verified yet and may be forged.
     pub fn must_learn(&self, token: &str, now: Timestamp) -> Option<ProjectId> {
         let Ok(Header { alg: Algorithm::RS256, kid: Some(kid), .. }) = jsonwebtoken::decode_header(token) else { return None };
         let ClaimedAudience { aud } = jsonwebtoken::dangerous::insecure_decode_claims(token).ok()?;

@@ -28,7 +28,7 @@ pub enum Problem {
     /// The entry is older than the project, so lists omit it.
     #[error("entry {0} is hidden, because it is older than the project: the project's item was changed")]
     EntryHidden(String),
-    /// The entry is not linked, although it is older than the time that a worker may take.
+    /// The entry is not linked, although a worker should have linked it by now.
     #[error("entry {0} has not been linked for more than a day: no worker ran, or its link was removed")]
     EntryOverdue(String),
     /// The entry is not covered by any link.
@@ -43,7 +43,7 @@ pub enum Problem {
     /// The link contains the wrong number, or the digest of a link other than the previous one.
     #[error("link {0} does not follow the previous link")]
     LinkMoved(u64),
-    /// The time between the link and its entries is longer than the time that a worker may take.
+    /// The link was made too long after its entries.
     #[error("link {0} was made more than a day after its entries: no worker ran, or earlier links were removed")]
     LinkLate(u64),
     /// The head is missing, although there are links, or entries that must have had links.
@@ -59,7 +59,7 @@ pub enum Problem {
     #[error("the project does not exist, but its trail does: the project's item was removed")]
     ProjectMissing,
     /// The expected link is different or missing, possibly because it has expired.
-    #[error("link {0} is missing, has expired, or is not the expected one")]
+    #[error("link {0} is missing, has expired, or is not the expected link")]
     Unexpected(u64),
 }
 
@@ -116,15 +116,15 @@ pub struct Chain<'a> {
     now: Timestamp,
     /// The head that the chain would have if it ended here.
     last: Option<Head>,
-    /// The head for a chain that ends with the last link checked.
+    /// The expected links that have not been found yet.
     expected: Vec<ExpectedLink>,
     /// The number of the last link that may be late.
     accepted: u64,
-    /// The recorded links that have not been found yet.
+    /// What the links checked so far record about each day.
     days: BTreeMap<Date, CoveredDay>,
 }
 
-/// The number of the last link that is allowed to be late.
+/// What the links record about a day: its entries, the number of links, and the first problem.
 #[derive(Debug, Default)]
 pub struct CoveredDay {
     entries: HashMap<String, CoveredEntry>,
@@ -140,8 +140,8 @@ impl<'a> Chain<'a> {
         Self { project, keys, now, last: None, expected, accepted, days: BTreeMap::new() }
     }
 
-    /// Checks the next link; `None` stands for a link that cannot be parsed. Returns whether the
-    /// link is authentic.
+    /// Checks the next link; `None` means a link that cannot be parsed. Returns whether the link is
+    /// authentic.
     pub fn take(&mut self, number: u64, day: Date, link: Option<(Link, Mac)>) -> bool {
         let problem = self.problem_of(number, link.as_ref());
         let is_authentic = !matches!(problem, Some(Problem::LinkChanged(_)));
@@ -182,7 +182,7 @@ impl<'a> Chain<'a> {
         (number > self.accepted && link.is_late(self.now)).then_some(Problem::LinkLate(number))
     }
 
-    /// The number expected of the next link.
+    /// The expected number of the next link.
     fn next(&self) -> u64 {
         self.last.as_ref().map_or(1, |last| last.number + 1)
     }

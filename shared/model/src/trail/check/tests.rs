@@ -29,7 +29,7 @@ fn an_entry_without_a_link_is_added_overdue_or_too_new() {
         assert_eq!(problem(entry(), linked, "2026-01-03T14:00:01Z"), Some(Problem::EntryOverdue(id())));
     }
     assert_eq!(problem(entry(), &later, "2026-01-02T12:00:00Z"), Some(Problem::EntryAdded(id())));
-    assert_eq!(problem(entry(), &later, "2026-05-01T12:00:00Z"), None, "its link may have expired");
+    assert_eq!(problem(entry(), &later, "2026-05-01T12:00:00Z"), None, "the entry's link may have expired");
     let endless = CoveredEntry { until: 0, ..entry() };
     assert_eq!(problem(endless, &later, "2026-05-01T12:00:00Z"), Some(Problem::EntryAdded(id())));
 }

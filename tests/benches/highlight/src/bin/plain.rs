@@ -1,4 +1,4 @@
-//! Code without colors, with which the highlighters are compared.
+//! Code without colors, as a baseline for the highlighters.
 
 fn main() {
     highlight::measure(|_, code| highlight::escape::markup(code));

@@ -25,7 +25,8 @@ use super::*;
 use crate::engine::connector::Connector;
 use crate::engine::{Engine, InjectedError, Observe, TABLE};
 
-/// Two clients of one engine: one sends requests, the other reads directly.
+/// Two clients of one engine, of which `requests` sends requests and the other client reads
+/// directly.
 struct World {
     requests: Client,
     direct: Client,
@@ -67,7 +68,7 @@ impl World {
         R: Request<Output: PartialEq, Error: ProvideErrorMetadata> + Clone + Debug,
     {
         let one = self.requests.call(request.clone()).await.map_err(described);
-        // The second direct read can use items that the first one has kept.
+        // The second direct read can use items that the first direct read has kept.
         for _ in 0..2 {
             let other = self.direct.call(request.clone()).await.map_err(described);
             assert_eq!(other, one, "{request:?}");

@@ -25,7 +25,7 @@ fn page(pk: &str) -> ReadPage {
 }
 
 impl World {
-    /// The item with this key, read twice without requests: alone, and in a page.
+    /// The item with the given key, read twice without requests: alone, and in a page.
     fn reads(&self, key: &Item) -> [Option<Item>; 2] {
         let key = Key::of(key).unwrap();
         let read = ReadPage { first: key.sk.clone(), last: key.sk.clone(), ..page(&key.pk) };

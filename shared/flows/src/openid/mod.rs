@@ -1,5 +1,8 @@
 //! Sign-ins to OAuth clients.
 
+pub mod documents;
+pub mod targets;
+
 use errors::Error;
 use model::openid::client::{Eligibility, OauthClient};
 use model::permission::{PermissionId, Scope};

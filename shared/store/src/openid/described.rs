@@ -1,0 +1,115 @@
+//! Clients that describe themselves, by a metadata document or a registration. A client is deleted
+//! by TTL if nobody signs in to it.
+//!
+//! A document is fetched once for all concurrent requests: the request that writes the lease
+//! fetches the document, and the others wait for the result. The reason of a failure is kept in the
+//! lease for a minute.
+
+use jiff::{SignedDuration, Timestamp};
+use model::openid::client::OauthClient;
+use model::openid::document::MAX_UNUSED;
+use model::trail::{Target, TargetKind};
+use serde::{Deserialize, Serialize};
+use wire::clock::after;
+use wire::id::{OauthClientId, ProjectId};
+
+use crate::openid::client::{ClientRow, client_key};
+use crate::table::{Error, Key, Store, TTL, Write, entity, integer, is_made};
+
+const UNUSED: &str = "OAUTHUNUSED#";
+/// How long a request may take to fetch a document: longer than the fetch itself.
+pub const LEASE: SignedDuration = SignedDuration::from_secs(7);
+/// How long the reason of a failed fetch is kept.
+const FAILURE: SignedDuration = SignedDuration::from_mins(1);
+
+/// The fetch of a document.
+#[wire::sparse]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fetch {
+    /// Until when no other request fetches the document.
+    pub until: i64,
+    /// Why the fetch failed; absent while it is running.
+    pub failure: Option<String>,
+}
+
+fn unused_key(project: &ProjectId, id: OauthClientId) -> Key {
+    Key::new(format!("P#{project}"), format!("{UNUSED}{id}"))
+}
+
+fn fetch_key(project: &ProjectId, id: OauthClientId) -> Key {
+    Key::new(format!("N#{project}#{id}"), "FETCH")
+}
+
+/// Keeps a client to which somebody has signed in. Fails if the client does not exist.
+pub fn keep(project: &ProjectId, client: OauthClientId) -> [Write; 2] {
+    let keep = Write::update(client_key(project, client), "REMOVE #ttl, d.unused_until").on("attribute_exists(pk)").name("#ttl", TTL);
+    [keep, Write::delete(unused_key(project, client))]
+}
+
+impl Store {
+    /// Registers a client; `false` if too many registered clients of the project are unused.
+    pub async fn register_oauth_client(&self, project: &ProjectId, client: &OauthClient) -> Result<bool, Error> {
+        let limit = i32::try_from(MAX_UNUSED).unwrap_or(i32::MAX);
+        let (waiting, _) = self.query_page(self.query_prefix(format!("P#{project}"), UNUSED).limit(limit)).await?;
+        if waiting.len() >= MAX_UNUSED {
+            return Ok(false);
+        }
+        let end = client.unused_until.unwrap_or(client.created_at);
+        let create = Write::create(client_key(project, client.id), client)?.attribute("version", integer(1)).expires(end);
+        let create = create.targets([Target::new(TargetKind::OauthClient, client.id)]);
+        self.transact([create, Write::put(unused_key(project, client.id), &client.created_at)?.expires(end)]).await.map(|()| true)
+    }
+
+    /// Stores a client as its document describes it now. The audit log gets an entry once a user
+    /// signs in to the client. Fails with [`Error::Conflict`] if the
+    /// client has changed since `before` was read.
+    pub async fn store_documented_client(
+        &self,
+        project: &ProjectId,
+        before: Option<&ClientRow>,
+        client: &OauthClient,
+    ) -> Result<(), Error> {
+        let version = before.map_or(0, |row| row.version);
+        let write = Write::put(client_key(project, client.id), client)?.attribute("version", integer(version + 1));
+        let write = match client.unused_until {
+            Some(end) => write.expires(end),
+            None => write,
+        };
+        let write = match before {
+            Some(_) => write.on("version = :old").value(":old", integer(version)),
+            None => write.on("attribute_not_exists(pk)"),
+        };
+        self.write_unrecorded(write).await
+    }
+
+    /// Reserves the fetch of a document for this request; `false` if another request is fetching
+    /// it, or failed to do so less than a minute ago.
+    pub async fn lease_fetch(&self, project: &ProjectId, client: OauthClientId, now: Timestamp) -> Result<bool, Error> {
+        let lease = Fetch { until: after(now, LEASE).as_second(), failure: None };
+        let write = Write::put(fetch_key(project, client), &lease)?
+            .expires(after(now, FAILURE))
+            .on("attribute_not_exists(pk) OR d.#until <= :now")
+            .name("#until", "until")
+            .value(":now", integer(now.as_second()));
+        is_made(self.write_unrecorded(write).await)
+    }
+
+    /// Records that the document could not be used.
+    pub async fn fail_fetch(&self, project: &ProjectId, client: OauthClientId, failure: &str, now: Timestamp) -> Result<(), Error> {
+        let end = after(now, FAILURE);
+        let failed = Fetch { until: end.as_second(), failure: Some(failure.to_owned()) };
+        self.write_unrecorded(Write::put(fetch_key(project, client), &failed)?.expires(end)).await
+    }
+
+    /// Lets the next request fetch the document again.
+    pub async fn end_fetch(&self, project: &ProjectId, client: OauthClientId) -> Result<(), Error> {
+        self.write_unrecorded(Write::delete(fetch_key(project, client))).await
+    }
+
+    /// The client, and the fetch of its document that is running or has failed.
+    pub async fn client_and_fetch(&self, project: &ProjectId, client: OauthClientId) -> Result<(Option<ClientRow>, Option<Fetch>), Error> {
+        let row = self.get_now(&client_key(project, client)).await?.map(ClientRow::of).transpose()?;
+        let fetch = self.get_now(&fetch_key(project, client)).await?.map(entity).transpose()?;
+        Ok((row, fetch))
+    }
+}

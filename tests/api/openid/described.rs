@@ -1,0 +1,280 @@
+//! Clients that describe themselves, by a metadata document or a registration.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use axum::Router;
+use axum::extract::State;
+use axum::response::{IntoResponse as _, Response};
+use http::{HeaderName, HeaderValue, StatusCode};
+use jiff::SignedDuration;
+use model::openid::document::MAX_UNUSED;
+use serde_json::{Value, json};
+use support::{Answer, TestApp};
+use tokio::task::JoinHandle;
+
+use super::{CLIENTS, REDIRECT, RelyingParty, assert_error, claims, signed_in, text};
+use crate::expiry::delete_expired;
+use crate::hosted::{Browser, query_of};
+
+/// A site with the metadata document of a client.
+struct Site {
+    url: String,
+    answer: Arc<Mutex<Document>>,
+    reads: Arc<AtomicUsize>,
+    server: JoinHandle<()>,
+}
+
+#[derive(Clone)]
+struct Document {
+    status: StatusCode,
+    headers: Vec<(HeaderName, HeaderValue)>,
+    body: String,
+}
+
+impl Site {
+    async fn start() -> Self {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/client.json", listener.local_addr().unwrap());
+        let answer = Arc::new(Mutex::new(Document { status: StatusCode::OK, headers: Vec::new(), body: String::new() }));
+        let reads = Arc::new(AtomicUsize::new(0));
+        let serve = async |State((answer, reads)): State<(Arc<Mutex<Document>>, Arc<AtomicUsize>)>| -> Response {
+            reads.fetch_add(1, Ordering::SeqCst);
+            let Document { status, headers, body } = answer.lock().unwrap().clone();
+            (status, http::HeaderMap::from_iter(headers), body).into_response()
+        };
+        let router = Router::new().fallback(serve).with_state((Arc::clone(&answer), Arc::clone(&reads)));
+        let server = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+        let site = Self { url, answer, reads, server };
+        site.describes(&json!({}));
+        site
+    }
+
+    /// Changes the document.
+    fn describes(&self, changes: &Value) {
+        let mut body = json!({ "client_id": self.url, "client_name": "Notes", "redirect_uris": [REDIRECT] });
+        body.as_object_mut().unwrap().extend(changes.as_object().unwrap().clone());
+        self.answer.lock().unwrap().body = body.to_string();
+    }
+
+    fn header(&self, name: &'static str, value: &'static str) {
+        self.answer.lock().unwrap().headers.push((HeaderName::from_static(name), HeaderValue::from_static(value)));
+    }
+
+    fn reads(&self) -> usize {
+        self.reads.load(Ordering::SeqCst)
+    }
+
+    fn client<'a>(&self, app: &'a TestApp) -> RelyingParty<'a> {
+        RelyingParty { app, id: self.url.clone(), secret: None, redirect_uri: REDIRECT.to_owned() }
+    }
+}
+
+impl Drop for Site {
+    fn drop(&mut self) {
+        self.server.abort();
+    }
+}
+
+async fn permit(app: &TestApp, settings: Value) {
+    let changed = app.admin().patch("/api/v1/internal/projects/current", json!({ "config": settings })).await;
+    assert_eq!(changed.status(), 200, "{}", changed.text());
+}
+
+async fn with_documents() -> TestApp {
+    let app = TestApp::start().await;
+    permit(&app, json!({ "oauth_client_documents_enabled": true })).await;
+    app
+}
+
+async fn register(app: &TestApp, body: Value) -> Answer {
+    let path = format!("/api/v1/projects/{}/oauth2/register", app.project_id());
+    app.anonymous().post(&path, body).await
+}
+
+#[tokio::test]
+async fn the_url_of_a_document_is_the_name_of_a_client() {
+    let app = with_documents().await;
+    let site = Site::start().await;
+    let rp = site.client(&app);
+    let browser = signed_in(&app, "ada@example.com").await;
+    let page = rp.page(&browser, &[]).await.text().to_owned();
+    let host = site.url.split('/').nth(2).unwrap();
+    for part in ["Notes", "notes.example.com", host] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    let tokens = rp.tokens(&browser).await;
+    let (access, id) = (claims(&tokens["access_token"]), claims(&tokens["id_token"]));
+    assert_eq!((&access["client_id"], &id["aud"], &id["azp"]), (&json!(site.url), &json!(site.url), &json!(site.url)));
+    assert_eq!(rp.userinfo(&text(&tokens["access_token"])).await.status(), 200);
+    let refreshed = rp.refresh(&text(&tokens["refresh_token"])).await;
+    assert_eq!(refreshed.status(), 200, "{}", refreshed.text());
+    assert_eq!(rp.page(&browser, &[]).await.status(), 303, "the consent is remembered");
+    assert_eq!(site.reads(), 1, "the document is still fresh");
+    let listed = app.admin().get(CLIENTS).await.json();
+    let (source, url) = (&listed["items"][0]["source"], &listed["items"][0]["metadata_url"]);
+    assert_eq!((source, url), (&json!("document"), &json!(site.url)));
+    let hint = [("prompt", "none"), ("id_token_hint", tokens["id_token"].as_str().unwrap())];
+    let location = rp.page(&browser, &hint).await.header("location").unwrap().to_owned();
+    assert!(query_of(&location).contains_key("code"), "{location}");
+}
+
+#[tokio::test]
+async fn a_document_is_used_for_a_minute_to_an_hour_and_never_stale() {
+    let app = with_documents().await;
+    let site = Site::start().await;
+    let rp = site.client(&app);
+    let browser = Browser::new(&app);
+    for (advance, reads) in [(0, 1), (59, 1), (1, 2)] {
+        app.advance(SignedDuration::from_secs(advance));
+        rp.request(&browser, &[]).await;
+        assert_eq!(site.reads(), reads, "after {advance} s more");
+    }
+    site.header("cache-control", "max-age=86400");
+    app.advance(SignedDuration::from_mins(1));
+    for (advance, reads) in [(0, 3), (59, 3), (1, 4)] {
+        app.advance(SignedDuration::from_mins(advance));
+        rp.request(&browser, &[]).await;
+        assert_eq!(site.reads(), reads, "after {advance} min more");
+    }
+    // A redirect URI that the document no longer contains is refused, and so is a document that
+    // cannot be read any more.
+    app.advance(SignedDuration::from_hours(1));
+    site.describes(&json!({ "redirect_uris": ["https://notes.example.com/other"] }));
+    assert_eq!(rp.authorize(&browser, &[]).await.status(), 400);
+    app.advance(SignedDuration::from_hours(1));
+    site.answer.lock().unwrap().status = StatusCode::NOT_FOUND;
+    let answer = rp.authorize(&browser, &[]).await;
+    assert_eq!((answer.status(), answer.header("location")), (400, None));
+    assert!(answer.text().contains("does not answer with status 200"), "{}", answer.text());
+}
+
+#[tokio::test]
+async fn many_requests_at_once_fetch_a_document_once_and_a_failure_is_kept_for_a_minute() {
+    let app = with_documents().await;
+    let site = Site::start().await;
+    let rp = site.client(&app);
+    let browsers: Vec<_> = std::iter::repeat_with(|| Browser::new(&app)).take(100).collect();
+    let answers = futures_util::future::join_all(browsers.iter().map(|browser| rp.authorize(browser, &[]))).await;
+    assert!(answers.iter().all(|answer| answer.status() == 303), "{:?}", answers.iter().map(Answer::status).collect::<Vec<_>>());
+    assert_eq!(site.reads(), 1);
+    let broken = Site::start().await;
+    broken.answer.lock().unwrap().body = "{".to_owned();
+    let rp = broken.client(&app);
+    let answers = futures_util::future::join_all(browsers.iter().take(20).map(|browser| rp.authorize(browser, &[]))).await;
+    assert!(answers.iter().all(|answer| answer.status() == 400 && answer.text().contains("not JSON")));
+    assert_eq!(broken.reads(), 1);
+    broken.describes(&json!({}));
+    app.advance(SignedDuration::from_secs(60));
+    rp.request(&browsers[0], &[]).await;
+}
+
+#[tokio::test]
+async fn a_document_that_could_harm_is_refused() {
+    let app = with_documents().await;
+    let browser = Browser::new(&app);
+    for changes in [
+        json!({ "client_id": "https://notes.example.com/client.json" }),
+        json!({ "client_secret": "x" }),
+        json!({ "token_endpoint_auth_method": "client_secret_basic" }),
+        json!({ "redirect_uris": ["javascript:alert(1)"] }),
+        json!({ "client_name": 1 }),
+        json!({ "padding": "x".repeat(5 * 1024) }),
+    ] {
+        let site = Site::start().await;
+        site.describes(&changes);
+        let answer = site.client(&app).authorize(&browser, &[]).await;
+        assert_eq!((answer.status(), answer.header("location")), (400, None), "{changes}");
+    }
+    let site = Site::start().await;
+    site.answer.lock().unwrap().status = StatusCode::FOUND;
+    site.header("location", "https://notes.example.com/client.json");
+    let answer = site.client(&app).authorize(&browser, &[]).await;
+    assert!(answer.status() == 400 && answer.text().contains("redirects are not followed"), "{}", answer.text());
+}
+
+#[tokio::test]
+async fn an_administrator_decides_which_documents_are_accepted() {
+    let app = TestApp::start().await;
+    let site = Site::start().await;
+    let rp = site.client(&app);
+    let browser = signed_in(&app, "ada@example.com").await;
+    assert_eq!(rp.authorize(&browser, &[]).await.status(), 400, "off by default");
+    permit(&app, json!({ "oauth_client_documents_enabled": true, "oauth_client_document_hosts": ["notes.example.com"] })).await;
+    assert_eq!(rp.authorize(&browser, &[]).await.status(), 400, "another host");
+    assert_eq!(site.reads(), 0);
+    permit(&app, json!({ "oauth_client_document_hosts": ["127.0.0.1"] })).await;
+    let tokens = rp.tokens(&browser).await;
+    permit(&app, json!({ "oauth_client_document_hosts": ["notes.example.com"] })).await;
+    assert_eq!(rp.userinfo(&text(&tokens["access_token"])).await.status(), 401);
+    assert_eq!(rp.refresh(&text(&tokens["refresh_token"])).await.json()["error"], "invalid_client");
+    for host in ["Notes.example.com", "https://a.example", "a.example/b", "", "a.example:1"] {
+        let settings = json!({ "config": { "oauth_client_document_hosts": [host] } });
+        assert_eq!(app.admin().patch("/api/v1/internal/projects/current", settings).await.status(), 400, "{host}");
+    }
+    // A block survives the next version of the document.
+    permit(&app, json!({ "oauth_client_document_hosts": [] })).await;
+    let client = app.admin().get(CLIENTS).await.json()["items"][0].clone();
+    let path = format!("{CLIENTS}/{}", text(&client["id"]));
+    assert_eq!(app.admin().patch(&path, json!({ "name": "Other" })).await.status(), 400, "the document names the client");
+    assert_eq!(app.admin().patch(&path, json!({ "is_disabled": true })).await.status(), 200);
+    app.advance(SignedDuration::from_hours(2));
+    site.describes(&json!({ "client_name": "Trustworthy notes" }));
+    assert_eq!(rp.authorize(&browser, &[]).await.status(), 400);
+    assert_eq!(app.admin().get(&path).await.json()["is_disabled"], true);
+    assert_eq!(app.admin().delete(&path).await.status(), 200);
+}
+
+#[tokio::test]
+async fn a_client_registers_itself_if_the_project_permits_it() {
+    let app = TestApp::start().await;
+    let body =
+        json!({ "client_name": "Notes", "redirect_uris": ["http://127.0.0.1/cb"], "application_type": "native", "software_id": "x" });
+    assert_error(&register(&app, body.clone()).await, 403, "CLIENT_REGISTRATION_NOT_ENABLED");
+    permit(&app, json!({ "oauth_client_registration_enabled": true })).await;
+    let metadata = app.anonymous().get(&format!("/api/v1/projects/{}/.well-known/openid-configuration", app.project_id())).await.json();
+    assert!(text(&metadata["registration_endpoint"]).ends_with("/oauth2/register"));
+    let registered = register(&app, body).await;
+    assert_eq!(registered.status(), 201, "{}", registered.text());
+    let registered = registered.json();
+    assert_eq!((&registered["token_endpoint_auth_method"], registered.get("client_secret")), (&json!("none"), None));
+    let rp =
+        RelyingParty { app: &app, id: text(&registered["client_id"]), secret: None, redirect_uri: "http://127.0.0.1:9123/cb".to_owned() };
+    let browser = signed_in(&app, "ada@example.com").await;
+    let page = rp.page(&browser, &[]).await.text().to_owned();
+    assert!(page.contains("nobody has checked it"), "{page}");
+    assert_eq!(rp.tokens(&browser).await["token_type"], "Bearer");
+    for (changes, error) in [
+        (json!({ "redirect_uris": ["https://evil.example/cb"] }), "invalid_redirect_uri"),
+        (json!({ "redirect_uris": [] }), "invalid_redirect_uri"),
+        (json!({ "client_name": "" }), "invalid_client_metadata"),
+        (json!({ "token_endpoint_auth_method": "client_secret_basic" }), "invalid_client_metadata"),
+    ] {
+        let mut body = json!({ "client_name": "Notes", "redirect_uris": ["http://127.0.0.1/cb"], "application_type": "native" });
+        body.as_object_mut().unwrap().extend(changes.as_object().unwrap().clone());
+        let refused = register(&app, body).await;
+        assert_eq!((refused.status(), &refused.json()["error"]), (400, &json!(error)), "{changes}: {}", refused.text());
+    }
+}
+
+#[tokio::test]
+async fn an_unused_registration_expires_and_their_number_is_limited() {
+    let app = TestApp::start().await;
+    permit(&app, json!({ "oauth_client_registration_enabled": true })).await;
+    let body = json!({ "client_name": "Notes", "redirect_uris": [REDIRECT] });
+    let (unused, used) = (register(&app, body.clone()).await.json(), register(&app, body.clone()).await.json());
+    let browser = signed_in(&app, "ada@example.com").await;
+    let party =
+        |client: &Value| RelyingParty { app: &app, id: text(&client["client_id"]), secret: None, redirect_uri: REDIRECT.to_owned() };
+    party(&used).tokens(&browser).await;
+    for _ in 2..=MAX_UNUSED {
+        assert_eq!(register(&app, body.clone()).await.status(), 201);
+    }
+    assert_error(&register(&app, body.clone()).await, 429, "TOO_MANY_UNUSED_CLIENTS");
+    app.advance(SignedDuration::from_hours(31 * 24));
+    delete_expired(&app).await;
+    let browser = signed_in(&app, "grace@example.com").await;
+    assert_eq!(party(&unused).authorize(&browser, &[]).await.status(), 400);
+    assert_eq!(party(&used).authorize(&browser, &[]).await.status(), 303);
+    assert_eq!(register(&app, body).await.status(), 201);
+}
