@@ -16,9 +16,11 @@ use super::passages::{Passage, Source, sources};
 const FILES: [&str; 14] = [".rs", ".md", ".toml", ".yaml", ".yml", ".json", ".py", ".js", ".mjs", ".jsx", ".css", ".j2", ".svg", ".env"];
 /// Files that may be missing in the repository, because programs write them, readers of a guide
 /// create them, or standards name them.
-const ELSEWHERE: [&str; 37] = [
+const ELSEWHERE: [&str; 39] = [
     "app.mjs",
     "client.env",
+    "client.mjs",
+    "server.py",
     "notes.mjs",
     "serve.mjs",
     "hosted.mjs",

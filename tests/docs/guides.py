@@ -17,7 +17,7 @@ PAGES = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/guides/*.
 WITH_THE_APP = "docs/guides/testing-your-app.md"
 
 # These pages need more than the others, so `run-openid` follows them.
-OPENID = {f"docs/guides/{name}.md" for name in ["any-openid-client", "django", "go", "protected-static-site"]}
+OPENID = {f"docs/guides/{name}.md" for name in ["any-openid-client", "django", "go", "mcp-server", "mcp-server-python", "protected-static-site"]}
 
 # These pages show files of an example, which must be the same in both places.
 EXAMPLES = {"docs/guides/react.md": "examples/react", "docs/guides/node-backend.md": "examples/server"}
@@ -34,8 +34,9 @@ VISITS = {
     "express": ["http://localhost:3000/", "Notes", "--denied=You are not signed in."],
     "single-page-app": ["http://localhost:5173/", "Notes", "--denied=You are not signed in.", "--renews"],
 }
-# Programs that may print a link to sign in with, and wait until somebody has.
-PROGRAMS = ["node --env-file=client.env notes.mjs"]
+# Programs that may print links to sign in with, and wait until somebody has; with the name that the
+# consent page shows.
+PROGRAMS = {"node --env-file=client.env notes.mjs": "Notes"}
 
 AWS = "needs an AWS account; tests/deploy/run rehearses a deployment on one machine"
 NEWER = "needs a newer version than this clone"
@@ -138,17 +139,30 @@ def visit(*arguments):
 
 
 def signs_in(newcomer, block, folder):
-    """Runs a program, and signs in with the link that it prints, if any; returns its output."""
-    printed, process = "", newcomer.process(block.text, folder, stdout=subprocess.PIPE, text=True)
+    """Runs a program, and signs in with the links that it prints, if any, in one browser; returns its
+    output."""
+    printed, browser = "", None
+    process = newcomer.process(block.text, folder, stdout=subprocess.PIPE, text=True)
     try:
         for line in process.stdout:
             printed += line
             if link := re.search(r"http\S+/oauth2/authorize\?\S+", line):
-                visit(link[0], "Notes", "--program")
+                browser = browser or browser_of(PROGRAMS[block.text.strip()])
+                print(link[0], file=browser.stdin, flush=True)
+                check(browser.stdout.readline(), block, f"the sign-in fails at {link[0]}")
         check(process.wait() == 0, block, f"it exits with {process.returncode}: {printed}")
     finally:
         process.kill()
+        if browser:
+            browser.stdin.close()
+            check(browser.wait() == 0, block, "a page complains")
     return printed
+
+
+def browser_of(client):
+    """Starts a browser, which takes links of a program, and prints a line whenever it has returned."""
+    command = ["node", ROOT / "tests/docs/visit.mjs", client, "--program"]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
 def has_no_doubles(newcomer):

@@ -19,10 +19,15 @@ APACHE = f"{RUN} /usr/sbin/apache2 -d . -f apache.conf -D FOREGROUND"
 CHECKER = f"{RUN} .venv/bin/python checker.py"
 DJANGO = f"{RUN} .venv/bin/python manage.py runserver 3000"
 GO = f"{RUN} ./notes"
+MCP = "node server.mjs"
+MCP_PYTHON = ".venv/bin/python server.py"
 NGINX = "/usr/sbin/nginx -p . -e stderr -c nginx.conf"
 
 # Commands that start a server, each with the server's port.
-SERVERS = {APACHE: 3000, CHECKER: 4180, DJANGO: 3000, GO: 3000, NGINX: 4000}
+SERVERS = {APACHE: 3000, CHECKER: 4180, DJANGO: 3000, GO: 3000, MCP: 3000, MCP_PYTHON: 8000, NGINX: 4000}
+
+# Programs that print links or open a browser, and what the consent page calls them.
+PROGRAMS = {"node client.mjs": "Example client", ".venv/bin/python client.py": "FastMCP Client"}
 
 # What somebody does once a server has started, as arguments of visit.mjs.
 VISITS = {
@@ -47,6 +52,8 @@ class Visitor(Newcomer):
         self.visited = []
         # Go's modules must be writable, so that they can be removed with the folder.
         self.environment |= {"GOPATH": str(folder / "go-modules"), "GOFLAGS": "-modcacherw"}
+        # The browser that Python's programs open prints the link.
+        self.environment["BROWSER"] = "echo %s"
 
     @contextlib.contextmanager
     def runs(self, command, port, cwd):
@@ -59,6 +66,7 @@ class Visitor(Newcomer):
 
 def main():
     guides.SERVERS.update(SERVERS)
+    guides.PROGRAMS.update(PROGRAMS)
     guides.NOT_RUN.update(NOT_RUN)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)

@@ -1,28 +1,35 @@
 // Somebody uses an app that signs its users in with Gatelet, as its guide says:
 //
 //     node visit.mjs APP CLIENT --denied=TEXT [--private=PATH] [--renews]
-//     node visit.mjs LINK CLIENT --program
+//     node visit.mjs CLIENT --program
 //
 // APP is the app's URL, CLIENT the name that the consent page shows, and TEXT what the app shows to
 // a user who does not consent. PATH is a page that needs a sign-in, to which the app returns. With
-// `--renews`, the app has refresh tokens, in all tabs. LINK is what a program prints to sign in
-// with.
+// `--renews`, the app has refresh tokens, in all tabs. With `--program`, each line of the standard
+// input is a link that a program has printed to sign in with. A line is printed after each return.
 
 import assert from "node:assert/strict";
+import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import { launch } from "../sdk/browser/chromium.js";
 import { textsOf } from "../hosted/support/world.js";
 import { TIMEOUT_MILLIS } from "../sdk/support/until.js";
 
 const flag = { type: "boolean", default: false };
-const { positionals: [app, client], values: { denied, private: privatePage, renews, program } } = parseArgs({
+const { positionals, values: { denied, private: privatePage, renews, program } } = parseArgs({
   allowPositionals: true,
   options: { denied: { type: "string" }, private: { type: "string", default: "/" }, renews: flag, program: flag },
 });
+const [client, app] = positionals.toReversed();
 const [email, password] = [`barbara.${Date.now()}@example.com`, "correct horse battery"];
 const texts = textsOf("en");
 // Where the browser returns to.
-const { host, hostname } = new URL(new URL(app).searchParams.get("redirect_uri") ?? app);
+let host;
+let hostname;
+/** Expects the browser to return to an app, or to the program that has printed a link. */
+const returnsTo = (url) => {
+  ({ host, hostname } = new URL(new URL(url).searchParams.get("redirect_uri") ?? url));
+};
 const browser = await launch();
 const page = await (await browser.newContext({ locale: "en" })).newPage();
 try {
@@ -81,14 +88,23 @@ try {
     await type(texts.field.password, password);
     await press(texts.sign_up.submit);
   }
-  /** Signs up, and returns to the program. */
+  /** Goes to each link of a program, signs up at the first one, and returns. */
   async function usesProgram() {
-    await page.goto(app);
-    await signUp();
-    await decide(texts.authorize.allow);
+    let isSignedUp = false;
+    // A program's own page may show a picture from the web.
+    await page.route(/^https:/, (route) => route.fulfill({ status: 204 }));
+    for await (const link of createInterface({ input: process.stdin })) {
+      returnsTo(link);
+      await page.goto(link);
+      if (!isSignedUp) await signUp();
+      isSignedUp = true;
+      await decide(texts.authorize.allow);
+      console.log("returned");
+    }
   }
   /** Signs up, refuses, allows, signs out and in. */
   async function usesApp() {
+    returnsTo(app);
     await begin("/");
     await signUp();
     await decide(texts.authorize.deny);

@@ -8,9 +8,12 @@ import { PASSWORD, newAddress, world as hosted } from "../../hosted/support/worl
 /** Every scope. */
 export const SCOPE = "openid profile email teams permissions offline_access";
 
-/** Starts a gateway and a browser before a file's tests, and stops them afterwards. */
-export function world() {
-  const it = hosted();
+/**
+ * Starts a gateway and a browser before a file's tests, and stops them afterwards, with these
+ * options of the tests of hosted pages.
+ */
+export function world(options) {
+  const it = hosted(options);
   return Object.assign(it, {
     /** Creates a client; returns it with its secret. */
     newClient: (fields) => it.admin("POST", "/internal/oauth-clients", { name: "Notes", client_type: "confidential", ...fields }),

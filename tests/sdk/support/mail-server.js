@@ -8,11 +8,11 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { TLSSocket } from "node:tls";
 
-/** A new certificate for 127.0.0.1, with its key; its file is deleted at the end of the process. */
+/** A new certificate for 127.0.0.1 and localhost, with its key; its file is deleted at the end of the process. */
 export function newCertificate() {
   const pem = execFileSync("openssl", [
     "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", "-", "-subj", "/CN=mail server", "-days", "1",
-    "-addext", "subjectAltName=IP:127.0.0.1", "-addext", "basicConstraints=critical,CA:FALSE",
+    "-addext", "subjectAltName=IP:127.0.0.1,DNS:localhost", "-addext", "basicConstraints=critical,CA:FALSE",
   ], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
   const folder = mkdtempSync(join(tmpdir(), "mail-server-"));
   process.once("exit", () => rmSync(folder, { recursive: true }));
