@@ -272,7 +272,7 @@ async fn settle(
     if let Some(given) = given.filter(|_| is_new) {
         writes.push(stored_grant::replace(&project.id, user.id, grant.as_ref(), &given)?);
     }
-    if client.unused_until.is_some() {
+    if client.expires_at.is_some() {
         writes.extend(described::keep(&project.id, client.id));
     }
     app.store.create_client_code(&project.id, &code, &stored, writes).await?;

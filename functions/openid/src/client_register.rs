@@ -12,6 +12,8 @@ use axum::extract::State;
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
 use flows::{App, limits};
+use futures_util::future::join;
+use futures_util::try_join;
 use model::limit::{Limit, Rule, Subject};
 use model::openid::document::{ClientMetadata, MetadataRefusal};
 use model::place::Place;
@@ -99,13 +101,15 @@ pub async fn handle(
         limits::unproved(&app, Some(&id), &caller.place).await?;
         return Err(KnownError::ClientRegistrationNotEnabled.into());
     }
-    count(&app, &id, &caller.place).await?;
+    let (counted, is_full) = join(count(&app, &id, &caller.place), app.store.has_many_unused_clients(&id)).await;
+    counted?;
+    if is_full? {
+        return Err(KnownError::TooManyUnusedClients.into());
+    }
     let (now, own) = (app.clock.now(), app.entropy.uuid().into());
     let client = body.into_metadata().registered(own, now).map_err(refused)?;
     record::on(&project);
-    if !app.store.register_oauth_client(&id, &client).await? {
-        return Err(KnownError::TooManyUnusedClients.into());
-    }
+    app.store.register_oauth_client(&id, &client).await?;
     Ok(CreatedJson(RegisteredClient {
         client_id: client.id,
         client_id_issued_at: now.as_second(),
@@ -120,9 +124,12 @@ pub async fn handle(
 
 /// Counts the registration, which anybody can send.
 async fn count(app: &App, project: &ProjectId, place: &Place) -> Result<(), Error> {
-    limits::by_place(app, project, Limit::OauthClient, place).await?;
-    limits::by_subject(app, project, Rule::OauthClientRegistration, &Subject::address(place.ip)).await?;
-    limits::by_subject(app, project, Rule::OauthClientRegistrationNetwork, &Subject::network(place.ip)).await?;
+    let (address, network) = (Subject::address(place.ip), Subject::network(place.ip));
+    try_join!(
+        limits::by_place(app, project, Limit::OauthClient, place),
+        limits::by_subject(app, project, Rule::OauthClientRegistration, &address),
+        limits::by_subject(app, project, Rule::OauthClientRegistrationNetwork, &network),
+    )?;
     Ok(())
 }
 

@@ -207,6 +207,7 @@ async fn operations_that_are_not_public_reject_unauthenticated_requests() {
         "auth-oauth-device-authorize",
         "auth-oauth-token",
         "keys-exposed-key-revoke",
+        "openid-client-register",
         "openid-userinfo-",
         "projects-issuer-metadata-",
         "projects-jwks-",

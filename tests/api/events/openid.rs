@@ -114,7 +114,7 @@ fn client(now: Timestamp) -> OauthClient {
         secrets: vec![secret],
         is_disabled: false,
         origin: None,
-        unused_until: None,
+        expires_at: None,
         created_at: now,
         updated_at: now,
     }

@@ -20,7 +20,8 @@ async fn an_administrator_can_read_all_settings() {
         "password_min_length": 8, "team_creator_default_permissions": [{ "id": "team_admin" }],
         "team_member_default_permissions": [{ "id": "team_member" }], "user_default_permissions": [],
         "session_max_age_seconds": 365 * 86_400, "session_max_idle_seconds": 30 * 86_400, "reauthentication_max_age_seconds": 0,
-        "audit_log_retention_days": 90,
+        "audit_log_retention_days": 90, "oauth_client_documents_enabled": false, "oauth_client_document_hosts": [],
+        "oauth_client_registration_enabled": false,
         "second_factor": {
             "remember_device_days": 0, "required_of_everyone": false, "required_of_teams": [], "required_of_permissions": [],
         },

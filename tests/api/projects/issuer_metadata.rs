@@ -47,6 +47,7 @@ async fn one_document_is_at_all_paths_where_clients_look() {
         "prompt_values_supported": ["none", "login", "consent", "select_account", "create"],
         "ui_locales_supported": ["en", "de"],
         "authorization_response_iss_parameter_supported": true,
+        "client_id_metadata_document_supported": false,
         "claims_parameter_supported": false,
         "request_parameter_supported": false,
         "request_uri_parameter_supported": false,

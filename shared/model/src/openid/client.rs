@@ -122,7 +122,7 @@ pub struct OauthClient {
     pub origin: Option<Origin>,
     /// When the client is deleted if nobody has signed in to it until then; absent for a client
     /// that stays.
-    pub unused_until: Option<Timestamp>,
+    pub expires_at: Option<Timestamp>,
     /// When the client was created.
     pub created_at: Timestamp,
     /// When the client was last changed.
@@ -194,9 +194,9 @@ impl OauthClient {
     pub fn is_permitted(&self, settings: &ClientSettings) -> bool {
         !self.is_disabled
             && match &self.origin {
-                None => true,
                 Some(Origin::Document { url, .. }) => settings.permit_document(&url.domain()),
-                Some(Origin::Registration) => settings.registration_enabled,
+                // A client that has registered stays when the project ends registration.
+                Some(Origin::Registration) | None => true,
             }
     }
 
@@ -233,7 +233,7 @@ pub(super) mod tests {
             secrets: Vec::new(),
             is_disabled: false,
             origin: None,
-            unused_until: None,
+            expires_at: None,
             created_at: Timestamp::UNIX_EPOCH,
             updated_at: Timestamp::UNIX_EPOCH,
         }

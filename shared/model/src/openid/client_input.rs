@@ -163,7 +163,7 @@ impl ClientInput {
             secrets: if client_type == ClientType::Confidential { vec![secret] } else { Vec::new() },
             is_disabled: false,
             origin: None,
-            unused_until: None,
+            expires_at: None,
             created_at: now,
             updated_at: now,
         };
@@ -178,7 +178,7 @@ impl ClientInput {
         if let Some(field) = self.described().filter(|_| client.origin.is_some()) {
             return Err(problem(field, "must be absent, because the client describes itself"));
         }
-        client.unused_until = None;
+        client.expires_at = None;
         if let Some(name) = self.name {
             line::check(&name, NAME).map_err(|error| problem("name", error))?;
             client.name = name;

@@ -171,7 +171,7 @@ fn blank(id: OauthClientId, now: Timestamp) -> OauthClient {
         secrets: Vec::new(),
         is_disabled: false,
         origin: None,
-        unused_until: Some(after(now, UNUSED_LIFE)),
+        expires_at: Some(after(now, UNUSED_LIFE)),
         created_at: now,
         updated_at: now,
     }

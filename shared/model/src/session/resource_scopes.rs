@@ -21,7 +21,9 @@ pub struct ResourceIdentifier(String);
 
 /// The text cannot identify a resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("must be an https URL, or an http URL of localhost, 127.0.0.1 or [::1], without user and fragment; at most {MAX_IDENTIFIER} bytes")]
+#[error(
+    "must be an https URL, or an http URL of localhost, 127.0.0.1 or [::1], without user, fragment and default port; at most {MAX_IDENTIFIER} bytes"
+)]
 pub struct IdentifierRefusal;
 
 wire::deserr_from!(ResourceIdentifier, String, |text| Self::parse(&text));

@@ -43,7 +43,7 @@ fn fetch_key(project: &ProjectId, id: OauthClientId) -> Key {
 /// Keeps a client to which somebody has signed in. Fails if the client does not exist.
 pub fn keep(project: &ProjectId, client: OauthClientId) -> [Write; 2] {
     // The version changes, so that a document fetched at the same time does not restore the expiry.
-    let keep = Write::update(client_key(project, client), "REMOVE #ttl, d.unused_until ADD version :one")
+    let keep = Write::update(client_key(project, client), "REMOVE #ttl, d.expires_at ADD version :one")
         .on("attribute_exists(pk)")
         .name("#ttl", TTL)
         .value(":one", integer(1));
@@ -51,17 +51,20 @@ pub fn keep(project: &ProjectId, client: OauthClientId) -> [Write; 2] {
 }
 
 impl Store {
-    /// Registers a client; `false` if too many registered clients of the project are unused.
-    pub async fn register_oauth_client(&self, project: &ProjectId, client: &OauthClient) -> Result<bool, Error> {
+    /// Whether the project has the maximum number of registered clients to which nobody has signed
+    /// in.
+    pub async fn has_many_unused_clients(&self, project: &ProjectId) -> Result<bool, Error> {
         let limit = i32::try_from(MAX_UNUSED).unwrap_or(i32::MAX);
-        let (waiting, _) = self.query_page(self.query_prefix(format!("P#{project}"), UNUSED).limit(limit)).await?;
-        if waiting.len() >= MAX_UNUSED {
-            return Ok(false);
-        }
-        let end = client.unused_until.unwrap_or(client.created_at);
+        let (unused, _) = self.query_page(self.query_prefix(format!("P#{project}"), UNUSED).limit(limit)).await?;
+        Ok(unused.len() >= MAX_UNUSED)
+    }
+
+    /// Registers a client.
+    pub async fn register_oauth_client(&self, project: &ProjectId, client: &OauthClient) -> Result<(), Error> {
+        let end = client.expires_at.unwrap_or(client.created_at);
         let create = Write::create(client_key(project, client.id), client)?.attribute("version", integer(1)).expires(end);
         let create = create.targets([Target::new(TargetKind::OauthClient, client.id)]);
-        self.transact([create, Write::put(unused_key(project, client.id), &client.created_at)?.expires(end)]).await.map(|()| true)
+        self.transact([create, Write::put(unused_key(project, client.id), &client.created_at)?.expires(end)]).await
     }
 
     /// Stores a client as its document describes it now. The audit log gets an entry once a user
@@ -75,7 +78,7 @@ impl Store {
     ) -> Result<(), Error> {
         let version = before.map_or(0, |row| row.version);
         let write = Write::put(client_key(project, client.id), client)?.attribute("version", integer(version + 1));
-        let write = match client.unused_until {
+        let write = match client.expires_at {
             Some(end) => write.expires(end),
             None => write,
         };
