@@ -3,7 +3,7 @@
 //! project must permit it. Registered clients are public, and are deleted after 30 days if nobody
 //! signs in to them.
 
-use api::http::TableAction::{BatchGetItem, ConditionCheckItem, PutItem, Query, UpdateItem};
+use api::http::TableAction::{PutItem, Query, UpdateItem};
 use api::http::client::Caller;
 use api::http::{BodyRule, CreatedJson, Route};
 use api::product::Input;
@@ -27,7 +27,7 @@ pub const ROUTE: Route = Route::post("openid-client-register", "/api/v1/projects
     .limit(Limit::OauthClient)
     .body(BodyRule::OauthJson)
     .without_secret()
-    .table(&[BatchGetItem, ConditionCheckItem, PutItem, Query, UpdateItem])
+    .table(&[PutItem, Query, UpdateItem])
     .errors(&[
         ErrorCode::ClientMetadataInvalid,
         ErrorCode::ClientRegistrationNotEnabled,

@@ -18,6 +18,8 @@ use super::{CLIENTS, REDIRECT, RelyingParty, assert_error, claims, signed_in, te
 use crate::expiry::delete_expired;
 use crate::hosted::{Browser, query_of};
 
+const AUTHORIZATIONS: &str = "/api/v1/auth/oauth2/authorizations";
+
 /// A site with the metadata document of a client.
 struct Site {
     url: String,
@@ -205,6 +207,26 @@ async fn an_unknown_client_can_push_its_first_request() {
     app.advance(SignedDuration::from_mins(1));
     let refused = super::pushed::push(&rp, &[]).await;
     assert_eq!((refused.status(), &refused.json()["error"]), (400, &json!("invalid_request")), "{}", refused.text());
+}
+
+#[tokio::test]
+async fn an_apps_own_pages_and_posted_requests_accept_such_clients() {
+    let app = with_documents().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let [site, other] = [Site::start().await, Site::start().await];
+    let rp = site.client(&app);
+    let begun = app.client().post(AUTHORIZATIONS, json!({ "parameters": rp.parameters(&[]) })).await.json();
+    let own = app.signed_in(&ada).with("x-stack-refresh-token", &ada.refresh_token);
+    let decision = json!({ "request": begun["request"], "consent": "allow" });
+    let done = own.post(&format!("{AUTHORIZATIONS}/complete"), decision).await.json();
+    assert_eq!(done["client"]["document_host"], site.url.split('/').nth(2).unwrap());
+    let code = query_of(done["redirection"]["url"].as_str().unwrap()).remove("code").unwrap();
+    assert_eq!(rp.redeem(&code).await.status(), 200);
+    let fields: Vec<(String, String)> = url::form_urlencoded::parse(other.client(&app).parameters(&[]).as_bytes()).into_owned().collect();
+    let fields: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let posted = app.anonymous().request("POST", &rp.endpoint("authorize")).form(&fields).send().await;
+    assert!(posted.header("location").is_some_and(|location| location.contains("/handler/authorize?")), "{}", posted.text());
+    assert_eq!(other.reads(), 1);
 }
 
 #[tokio::test]

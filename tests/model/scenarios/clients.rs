@@ -52,6 +52,11 @@ impl World {
     /// The name of an authorization request with these scopes, and with this `prompt` unless it is
     /// empty.
     async fn request_with(&self, scope: &str, prompt: &str) -> String {
+        self.request_for(scope, prompt, "").await
+    }
+
+    /// Like [`Self::request_with`], for a resource, unless it is empty.
+    async fn request_for(&self, scope: &str, prompt: &str, resource: &str) -> String {
         let parameters = [
             ("response_type", "code"),
             ("client_id", &self.client),
@@ -60,6 +65,7 @@ impl World {
             ("code_challenge", &challenge(VERIFIER)),
             ("code_challenge_method", "S256"),
             ("prompt", prompt),
+            ("resource", resource),
         ];
         let parameters = parameters.into_iter().filter(|(_, value)| !value.is_empty());
         let parameters = Serializer::new(String::new()).extend_pairs(parameters).finish();
@@ -251,6 +257,22 @@ pub(super) async fn first_decisions_at_once_are_both_remembered() -> Stage {
 
 pub(super) async fn later_decisions_at_once_are_both_remembered() -> Stage {
     decisions(true).await
+}
+
+pub(super) async fn decisions_about_resources_at_once_are_both_remembered() -> Stage {
+    const RESOURCES: [&str; 2] = ["https://notes.example.com/mcp", "https://letters.example.com/mcp"];
+    let world = World::new().await;
+    for identifier in RESOURCES {
+        let body = json!({ "identifier": identifier, "name": "MCP" });
+        assert_eq!(world.app.admin().post("/api/v1/internal/oauth-resources", body).await.status(), 201);
+    }
+    world.code().await;
+    let [notes, letters] = [world.request_for("openid", "", RESOURCES[0]).await, world.request_for("openid", "", RESOURCES[1]).await];
+    let clients = [doing([world.consents(&notes)]), doing([world.consents(&letters)]), world.watches()];
+    Stage::new(world.app, clients).rule(Property::always("both decisions give a code and are remembered", |model, state: &State| {
+        let has = |name: &str| granted(state).is_some_and(|grant| grant.resources.iter().any(|(resource, _)| resource.as_str() == name));
+        !is_over(model, state) || (successes(model, state) == 3 && RESOURCES.iter().all(|name| has(name)))
+    }))
 }
 
 pub(super) async fn an_ended_grant_does_not_come_back() -> Stage {

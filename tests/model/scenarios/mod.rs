@@ -136,6 +136,7 @@ scenes! {
     clients::an_outdated_token_of_a_client_ends_the_grant,
     clients::first_decisions_at_once_are_both_remembered,
     clients::later_decisions_at_once_are_both_remembered,
+    clients::decisions_about_resources_at_once_are_both_remembered,
     clients::an_ended_grant_does_not_come_back,
 }
 

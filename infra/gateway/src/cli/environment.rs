@@ -174,6 +174,7 @@ mod tests {
             "GATELET_STAGE",
             "GATELET_ORIGIN_SECRET",
             "GATELET_ALLOWS_DIRECT",
+            "GATELET_ALLOWED_METHODS",
             "GATELET_SES_CONFIGURATION_SET",
             "GATELET_WEBHOOKS_FUNCTION",
             "GATELET_OUTBOX_FUNCTION",

@@ -61,7 +61,7 @@ macro_rules! oauth {
 
         /// The provider is set up incorrectly in the project's settings or at the provider.
         #[error("the provider {provider_id} is not set up correctly: {reason}")]
-        #[hint("Correct the settings and save them again. They are tested each time you save them. If a sign-in failed, see the service's log.")]
+        #[hint("Correct the settings and save them: each save tests them. If a sign-in failed, see the service's log.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         OauthProviderMisconfigured { provider_id: String, reason: String },
 

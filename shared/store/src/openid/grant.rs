@@ -23,15 +23,11 @@ pub fn replace(project: &ProjectId, user: UserId, before: Option<&OauthGrant>, g
         .tells([Event::GrantGiven])
         .targets([Target::new(TargetKind::OauthClient, grant.client_id)]);
     Ok(match before {
-        Some(before) => {
-            let write = write.value(":serial", string(before.serial.to_string())).entity(":scopes", &before.scopes)?;
-            let same = "d.serial = :serial AND d.scopes = :scopes";
-            if before.resources.is_empty() {
-                write.on(format!("{same} AND attribute_not_exists(d.resources)"))
-            } else {
-                write.on(format!("{same} AND d.resources = :resources")).entity(":resources", &before.resources)?
-            }
-        }
+        Some(before) => write
+            .on("d.serial = :serial AND d.scopes = :scopes AND (attribute_not_exists(d.resources) OR d.resources = :resources)")
+            .value(":serial", string(before.serial.to_string()))
+            .entity(":scopes", &before.scopes)?
+            .entity(":resources", &before.resources)?,
         None => write.on("attribute_not_exists(pk)"),
     })
 }
