@@ -182,10 +182,8 @@ async fn others(seen: &mut BTreeSet<(String, String)>) {
     assert_eq!(app.client().post("/api/v1/auth/password/send-reset-code", nobody).await.status(), 200);
     check("a reset", &app.table(), seen);
     let store = &app.app.store;
-    store
-        .fail_fetch(app.project_id(), OauthClientId::parse("5c1d7e2a-9b3f-4d6a-8e0c-2f4b6d8a1c3e").unwrap(), "not JSON", app.now())
-        .await
-        .unwrap();
+    let client = OauthClientId::parse("5c1d7e2a-9b3f-4d6a-8e0c-2f4b6d8a1c3e").unwrap();
+    store.lease_fetch(app.project_id(), client, app.now()).await.unwrap();
     check("a fetch of a client's document", &app.table(), seen);
 
     let code = AuthorizationCode {

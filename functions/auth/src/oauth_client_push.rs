@@ -11,8 +11,8 @@ use api::product::input::ProjectPath;
 use axum::extract::State;
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
-use flows::App;
 use flows::openid::documents;
+use flows::{App, limits};
 use futures_util::try_join;
 use model::limit::Limit;
 use model::openid::parameters::Parameters;
@@ -121,7 +121,11 @@ async fn learn(app: &App, caller: &Caller, path: &ProjectPath, client_id: &str) 
     let Ok(id) = ProjectId::parse(&path.project_id) else { return Ok(()) };
     let (project, row) = try_join!(app.store.project(&id), app.store.oauth_client(&id, name.id()))?;
     let Some(project) = project else { return Ok(()) };
-    documents::current((app, &project.project, &caller.place), &name, row).await?.map_err(invalid)?;
+    limits::by_place(app, &id, Limit::OauthClient, &caller.place).await?;
+    if let Err(refusal) = documents::current((app, &project.project, &caller.place), &name, row).await? {
+        limits::unproved(app, Some(&id), &caller.place).await?;
+        return Err(invalid(refusal).into());
+    }
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 //! current session, and returns the step that the page has to show next. Once no step is left, the
 //! response contains the client's URL with the code.
 
-use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, UpdateItem};
+use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Admission, Json, NamedItem, Route};
 use api::product::header_family::header;
 use api::product::{Access, Client, Input};
@@ -33,8 +33,8 @@ pub const ROUTE: Route = Route::post("openid-authorization-complete", "/api/v1/a
     .summary("Continues the authorization request of an OAuth client")
     .admits(Admission::Restricted)
     .reads(&[NamedItem::AuthorizationRequest, NamedItem::RefreshTokenHeader])
-    .table(&[BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, UpdateItem])
-    .errors(&[ErrorCode::AuthorizationRequestExpired, ErrorCode::CrossDomainSessionMismatch]);
+    .table(&[BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem])
+    .errors(&[ErrorCode::AuthorizationRequestExpired, ErrorCode::AuthorizationRequestInvalid, ErrorCode::CrossDomainSessionMismatch]);
 
 #[wire::optional]
 #[derive(Deserr, ToSchema)]
@@ -143,6 +143,8 @@ pub async fn handle(
         match settled {
             Progress::Step(step) => (step, None),
             Progress::Code(code) => (Step::Complete, Some(request.back.answer(&issuer, &[("code", &code)]))),
+            // The user has not decided anything, so a client that describes itself gets no answer.
+            Progress::Refused(refusal) if client.origin.is_some() => return Err(invalid(refusal).into()),
             Progress::Refused(refusal) => (Step::Complete, Some(request.back.refuse(&issuer, &refusal))),
         }
     };
@@ -161,6 +163,10 @@ pub async fn handle(
         login_hint: request.login_hint,
         ui_locales: request.ui_locales,
     }))
+}
+
+fn invalid(refusal: Refusal) -> KnownError {
+    KnownError::AuthorizationRequestInvalid { oauth_error: refusal.error.code().to_owned(), reason: refusal.description.into_owned() }
 }
 
 impl AskingClient {
@@ -224,6 +230,9 @@ async fn opened(access: &Access<Client>, name: &str) -> Result<(AuthorizationReq
     if lives { Ok((request, client)) } else { Err(expired()) }
 }
 
+/// The number of a user's grants from which on clients that describe themselves get no more.
+const MAX_DESCRIBED_GRANTS: usize = 200;
+
 /// The state of a request after a decision.
 enum Progress {
     Step(Step),
@@ -256,6 +265,10 @@ async fn settle(
         Err(refusal) => return Ok(Progress::Refused(refusal)),
         Ok(Step::Complete) => {}
         Ok(step) => return Ok(Progress::Step(step)),
+    }
+    // The lists of a user's grants have no pages.
+    if client.origin.is_some() && grant.is_none() && app.store.oauth_grants(&project.id, user.id).await?.len() >= MAX_DESCRIBED_GRANTS {
+        return Ok(Progress::Refused(Refusal::new(AuthorizationError::AccessDenied, "the user has given access to too many clients")));
     }
     let new = NewGrant { client, user, scopes: &request.scopes, resources: &request.resources, serial: app.entropy.uuid() };
     let given = (!client.is_first_party).then(|| OauthGrant::with(grant.as_ref(), &new, now));

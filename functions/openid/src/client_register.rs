@@ -12,7 +12,6 @@ use axum::extract::State;
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
 use flows::{App, limits};
-use futures_util::future::join;
 use futures_util::try_join;
 use model::limit::{Limit, Rule, Subject};
 use model::openid::document::{ClientMetadata, MetadataRefusal};
@@ -97,16 +96,16 @@ pub async fn handle(
         return Err(KnownError::ProjectNotFound { project_id: path.project_id }.into());
     };
     let project = row.project;
-    if !project.config.oauth_clients.registration_enabled {
+    if id.is_internal() || !project.config.oauth_clients.registration_enabled {
         limits::unproved(&app, Some(&id), &caller.place).await?;
         return Err(KnownError::ClientRegistrationNotEnabled.into());
     }
-    let (counted, is_full) = join(count(&app, &id, &caller.place), app.store.has_many_unused_clients(&id)).await;
-    counted?;
-    if is_full? {
+    let now = app.clock.now();
+    count(&app, &id, &caller.place).await?;
+    if app.store.has_many_unused_clients(&id, now).await? {
         return Err(KnownError::TooManyUnusedClients.into());
     }
-    let (now, own) = (app.clock.now(), app.entropy.uuid().into());
+    let own = app.entropy.uuid().into();
     let client = body.into_metadata().registered(own, now).map_err(refused)?;
     record::on(&project);
     app.store.register_oauth_client(&id, &client).await?;

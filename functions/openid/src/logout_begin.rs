@@ -69,10 +69,14 @@ pub async fn handle(access: Access<Client>, Input { body, .. }: Input<LogoutRequ
         }
         None => None,
     };
-    let client = client.map(|row| row.client);
+    let client = client.map(|row| row.client).filter(|client| client.is_permitted(&access.project.config.oauth_clients));
     let redirect_url = match (&request.redirect_uri, &client) {
         (None, _) => None,
-        (Some(uri), Some(client)) if client.may_leave_to(uri) => Some(request.returning(uri)),
+        // Anybody can be a client that describes itself, and must not send visitors of this page
+        // anywhere.
+        (Some(uri), Some(client)) if client.may_leave_to(uri) && (client.origin.is_none() || hint.is_some()) => {
+            Some(request.returning(uri))
+        }
         (Some(_), _) => {
             let reason = "post_logout_redirect_uri is not one of the client's, or id_token_hint and client_id are missing";
             return Err(invalid(Refusal::invalid(reason)).into());

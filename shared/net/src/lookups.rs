@@ -28,6 +28,8 @@ const OF_PROVIDERS: usize = 8 * MAX_HOSTS_OF_PROJECT * OF_HOST;
 /// The maximum number of concurrent lookups for webhook endpoints. There are 512 threads in the
 /// pool for blocking work.
 const OF_WEBHOOKS: usize = 192;
+/// The maximum number of concurrent lookups for the metadata documents of OAuth clients.
+const OF_DOCUMENTS: usize = 64;
 /// The maximum number of concurrent lookups for mail servers.
 const OF_MAIL_SERVERS: usize = 64;
 
@@ -35,6 +37,8 @@ const OF_MAIL_SERVERS: usize = 64;
 pub(crate) static PROVIDERS: Lookups = Lookups::new(OF_PROVIDERS, system);
 /// The lookups for webhook endpoints.
 pub(crate) static WEBHOOKS: Lookups = Lookups::new(OF_WEBHOOKS, system);
+/// The lookups for the metadata documents of OAuth clients.
+pub(crate) static DOCUMENTS: Lookups = Lookups::new(OF_DOCUMENTS, system);
 /// The lookups for mail servers.
 pub(crate) static MAIL_SERVERS: Lookups = Lookups::new(OF_MAIL_SERVERS, system);
 

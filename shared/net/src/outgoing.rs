@@ -35,7 +35,7 @@ use wire::id::ProjectId;
 pub use crate::answer::{Answer, AnswerError};
 use crate::answer::{AttemptError, freshness, unavailable, unsendable};
 use crate::connector::Connector;
-use crate::lookups::{Lookups, PROVIDERS, SystemNames, WEBHOOKS};
+use crate::lookups::{DOCUMENTS, Lookups, PROVIDERS, SystemNames, WEBHOOKS};
 use crate::proxy::Proxy;
 use crate::public_address::is_public;
 use crate::resolver::{BoxError, PublicResolver};
@@ -67,6 +67,17 @@ pub(crate) const MAX_IDLE: usize = 8;
 /// time is short because projects choose the hosts and their number.
 pub(crate) const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// The purpose of calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    /// Signing in with providers, and bot challenges.
+    Providers,
+    /// Deliveries to webhook endpoints.
+    Webhooks,
+    /// Metadata documents of OAuth clients, which anybody can name.
+    Documents,
+}
+
 /// A client for one request's calls to providers.
 #[derive(Clone, Copy)]
 pub struct Outgoing<'a> {
@@ -76,8 +87,8 @@ pub struct Outgoing<'a> {
     stand_in: Option<&'a str>,
     /// The project for which the calls are made, to limit the project's lookups.
     project: Option<&'a ProjectId>,
-    /// Whether the calls are to webhook endpoints, for which lookups have a separate limit.
-    is_for_webhooks: bool,
+    /// The purpose, for each of which lookups have a separate limit.
+    purpose: Purpose,
     /// The maximum size of a response, in bytes.
     max_answer: usize,
     /// The time limit for an attempt.
@@ -98,7 +109,7 @@ impl<'a> Outgoing<'a> {
             allow_private: settings.allow_private_issuers,
             stand_in: settings.provider_stand_in.as_deref(),
             project: None,
-            is_for_webhooks: false,
+            purpose: Purpose::Providers,
             max_answer: MAX_ANSWER,
             timeout: PROVIDER_TIMEOUT,
             until: Instant::now() + PROVIDERS_TIMEOUT,
@@ -108,7 +119,7 @@ impl<'a> Outgoing<'a> {
     /// A client for the metadata documents of OAuth clients, which anybody can choose.
     pub fn for_documents(settings: &'a Settings, project: &'a ProjectId) -> Self {
         let until = Instant::now() + DOCUMENT_TIMEOUT;
-        Self { max_answer: MAX_DOCUMENT, timeout: DOCUMENT_TIMEOUT, until, ..Self::new(settings, project) }
+        Self { purpose: Purpose::Documents, max_answer: MAX_DOCUMENT, timeout: DOCUMENT_TIMEOUT, until, ..Self::new(settings, project) }
     }
 
     /// A client for Turnstile.
@@ -126,7 +137,7 @@ impl<'a> Outgoing<'a> {
     /// A client for webhook endpoints. The client follows the rules of [`Self::new`], but does not
     /// use the server that replaces providers; `project` is `None` if the client only checks URLs.
     pub(crate) fn for_webhooks(settings: &'a Settings, project: Option<&'a ProjectId>) -> Self {
-        Self { stand_in: None, project, is_for_webhooks: true, ..Self::without_project(settings) }
+        Self { stand_in: None, project, purpose: Purpose::Webhooks, ..Self::without_project(settings) }
     }
 
     /// Whether there is time left for a whole attempt. If there is too little time, do not send
@@ -138,7 +149,7 @@ impl<'a> Outgoing<'a> {
     /// A client for tests, which may call this machine.
     #[cfg(test)]
     pub(crate) fn for_tests(timeout: Duration, until: Instant) -> Outgoing<'static> {
-        Outgoing { allow_private: true, stand_in: None, project: None, is_for_webhooks: false, max_answer: MAX_ANSWER, timeout, until }
+        Outgoing { allow_private: true, stand_in: None, project: None, purpose: Purpose::Providers, max_answer: MAX_ANSWER, timeout, until }
     }
 
     /// The URL to use for an endpoint: the endpoint's URL or, if a server replaces all hosts, the
@@ -230,7 +241,11 @@ impl<'a> Outgoing<'a> {
     }
 
     fn lookups(self) -> &'static Lookups {
-        if self.is_for_webhooks { &WEBHOOKS } else { &PROVIDERS }
+        match self.purpose {
+            Purpose::Providers => &PROVIDERS,
+            Purpose::Webhooks => &WEBHOOKS,
+            Purpose::Documents => &DOCUMENTS,
+        }
     }
 
     /// Parses a URL, and refuses it if the scheme or the IP address shows that the URL may not be
@@ -248,8 +263,8 @@ impl<'a> Outgoing<'a> {
     }
 
     pub(crate) fn client(self) -> &'static Client {
-        static CLIENTS: [[OnceLock<Client>; 2]; 2] = [const { [const { OnceLock::new() }; 2] }; 2];
-        let of_purpose = &CLIENTS[usize::from(self.is_for_webhooks)];
+        static CLIENTS: [[OnceLock<Client>; 2]; 3] = [const { [const { OnceLock::new() }; 2] }; 3];
+        let of_purpose = &CLIENTS[self.purpose as usize];
         of_purpose[usize::from(self.allow_private)].get_or_init(|| client_from_env(PublicResolver::new(self.allow_private, self.lookups())))
     }
 }

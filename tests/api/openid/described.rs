@@ -112,14 +112,54 @@ async fn the_url_of_a_document_is_the_name_of_a_client() {
     assert_eq!(rp.userinfo(&text(&tokens["access_token"])).await.status(), 200);
     let refreshed = rp.refresh(&text(&tokens["refresh_token"])).await;
     assert_eq!(refreshed.status(), 200, "{}", refreshed.text());
-    assert_eq!(rp.page(&browser, &[]).await.status(), 303, "the consent is remembered");
+    assert_eq!(rp.page(&browser, &[]).await.status(), 200, "the redirect URI is not on the host of the document");
     assert_eq!(site.reads(), 1, "the document is still fresh");
     let listed = app.admin().get(CLIENTS).await.json();
     let (source, url) = (&listed["items"][0]["source"], &listed["items"][0]["metadata_url"]);
     assert_eq!((source, url), (&json!("document"), &json!(site.url)));
-    let hint = [("prompt", "none"), ("id_token_hint", tokens["id_token"].as_str().unwrap())];
-    let location = rp.page(&browser, &hint).await.header("location").unwrap().to_owned();
-    assert!(query_of(&location).contains_key("code"), "{location}");
+}
+
+#[tokio::test]
+async fn a_client_that_describes_itself_learns_nothing_before_the_user_decides() {
+    let app = with_documents().await;
+    let created = app.admin().post("/api/v1/internal/oauth-resources", json!({ "identifier": "https://a.example", "name": "A" })).await;
+    let site = Site::start().await;
+    let rp = site.client(&app);
+    for browser in [Browser::new(&app), signed_in(&app, "ada@example.com").await] {
+        for changes in [("prompt", "none"), ("response_type", "token"), ("resource", "https://b.example"), ("scope", "a\tb")] {
+            let answer = rp.authorize(&browser, &[changes]).await;
+            assert_eq!((answer.status(), answer.header("location")), (400, None), "{changes:?}");
+        }
+    }
+    // The resource is deleted while the user looks at the page.
+    let browser = signed_in(&app, "grace@example.com").await;
+    let request = rp.request(&browser, &[("resource", "https://a.example")]).await;
+    let path = format!("/api/v1/internal/oauth-resources/{}", text(&created.json()["id"]));
+    assert_eq!(app.admin().delete(&path).await.status(), 200);
+    let answer = browser.open("authorize", &[("request", &request)]).await;
+    assert_eq!((answer.status(), answer.header("location")), (400, None), "{}", answer.text());
+    // The refusal of the user is an answer.
+    let request = rp.request(&browser, &[]).await;
+    let denied = browser.submit("authorize", &[("request", &request)], &[("action", "deny")]).await;
+    assert_eq!(query_of(denied.header("location").unwrap())["error"], "access_denied");
+}
+
+#[tokio::test]
+async fn a_client_that_describes_itself_sends_visitors_nowhere_after_signing_out_without_a_proof() {
+    let app = with_documents().await;
+    let site = Site::start().await;
+    site.describes(&json!({ "post_logout_redirect_uris": ["https://phish.example/"] }));
+    let rp = site.client(&app);
+    let browser = signed_in(&app, "ada@example.com").await;
+    let tokens = rp.tokens(&browser).await;
+    let end = async |fields: &[(&str, &str)]| {
+        let parameters = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
+        app.client().post("/api/v1/auth/oauth2/logouts", json!({ "parameters": parameters })).await
+    };
+    let to = ("post_logout_redirect_uri", "https://phish.example/");
+    assert_eq!(end(&[("client_id", &rp.id), to]).await.status(), 400);
+    let proved = end(&[("id_token_hint", tokens["id_token"].as_str().unwrap()), to]).await;
+    assert_eq!(proved.json()["redirect_url"], "https://phish.example/", "{}", proved.text());
 }
 
 #[tokio::test]
@@ -183,6 +223,7 @@ async fn a_document_that_could_harm_is_refused() {
         json!({ "redirect_uris": ["javascript:alert(1)"] }),
         json!({ "client_name": 1 }),
         json!({ "padding": "x".repeat(5 * 1024) }),
+        json!({ "redirect_uris": [format!("https://notes.example.com/{}", "a".repeat(2049))] }),
     ] {
         let site = Site::start().await;
         site.describes(&changes);
@@ -253,6 +294,9 @@ async fn fetches_are_limited_by_the_callers_address_and_by_host() {
     let [first, second] = [&sites[0], &sites[1]].map(|site| site.client(&app));
     assert_eq!(first.authorize(&browser, &[]).await.status(), 303);
     assert_eq!(second.authorize(&browser, &[]).await.status(), 429, "the same host");
+    app.advance(SignedDuration::from_mins(1));
+    assert_eq!(first.authorize(&browser, &[]).await.status(), 303, "nobody can lock out a known client");
+    assert_eq!(sites[0].reads(), 4);
 }
 
 #[tokio::test]
@@ -284,7 +328,8 @@ async fn an_administrator_decides_which_documents_are_accepted() {
     site.describes(&json!({ "client_name": "Trustworthy notes" }));
     assert_eq!(rp.authorize(&browser, &[]).await.status(), 400);
     assert_eq!(app.admin().get(&path).await.json()["is_disabled"], true);
-    assert_eq!(app.admin().delete(&path).await.status(), 200);
+    // Its next request would bring a deleted client back, with its grants and without the block.
+    assert_error(&app.admin().delete(&path).await, 400, "OAUTH_CLIENT_NOT_DELETABLE");
 }
 
 #[tokio::test]
@@ -333,6 +378,18 @@ async fn an_unused_registration_expires_and_their_number_is_limited() {
         assert_eq!(register(&app, body.clone()).await.status(), 201);
     }
     assert_error(&register(&app, body.clone()).await, 429, "TOO_MANY_UNUSED_CLIENTS");
+    // An administrator makes room.
+    let first = app.admin().get(&format!("{CLIENTS}?limit=2")).await.json();
+    for client in first["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|client| ![&unused, &used].iter().any(|own| own["client_id"] == client["id"]))
+        .take(1)
+    {
+        assert_eq!(app.admin().delete(&format!("{CLIENTS}/{}", text(&client["id"]))).await.status(), 200);
+        assert_eq!(register(&app, body.clone()).await.status(), 201);
+    }
     app.advance(SignedDuration::from_hours(31 * 24));
     delete_expired(&app).await;
     let browser = signed_in(&app, "grace@example.com").await;

@@ -73,6 +73,9 @@ async fn step(visit: &mut Visit, mut body: Json) -> Answer {
     if reply.error() == Some("AUTHORIZATION_REQUEST_EXPIRED") {
         return expired(visit).with_status(reply.status);
     }
+    if reply.error() == Some("AUTHORIZATION_REQUEST_INVALID") {
+        return invalid(visit, &reply);
+    }
     if reply.error().is_some() {
         return visit.refusal(&reply);
     }

@@ -88,7 +88,8 @@ impl Service {
         for message in inbox["items"].as_array().unwrap() {
             *received.entry(message["outbox_id"].as_str().unwrap()).or_default() += 1;
         }
-        assert_eq!(received.len(), self.emails);
+        let unsent: Vec<&Value> = entries.iter().filter(|entry| !received.contains_key(entry["id"].as_str().unwrap())).collect();
+        assert_eq!(received.len(), self.emails, "{} are missing, such as {:?}", unsent.len(), unsent.first());
         assert!(received.values().all(|times| *times == 1), "{received:?}");
         for entry in entries {
             assert!(entry["status"] == "sent" && received.contains_key(entry["id"].as_str().unwrap()), "{entry}");

@@ -164,6 +164,12 @@ macro_rules! oauth {
         #[answer(BAD_REQUEST, Sdks::None)]
         OauthClientHasNoSecret,
 
+        /// An OAuth client with a metadata document cannot be deleted, because it would come back.
+        #[error("an OAuth client with a metadata document cannot be deleted, because its next request would create it again")]
+        #[hint("Disable the client, or restrict the hosts whose metadata documents are accepted.")]
+        #[answer(BAD_REQUEST, Sdks::None)]
+        OauthClientNotDeletable,
+
         /// The resource does not exist.
         #[error("the resource does not exist")]
         #[hint("Check the id; `GET /api/v1/internal/oauth-resources` lists the project's resources.")]

@@ -14,13 +14,15 @@ use model::place::Place;
 use model::project::Project;
 use model::session::client_name::{ClientName, DocumentUrl};
 use net::outgoing::{AnswerError, Outgoing};
-use store::openid::{ClientRow, described::LEASE};
+use store::openid::ClientRow;
+use store::openid::described::{FAILURE, Fetch, LEASE, Lease, OUTAGE};
 use tokio::time::{Instant, sleep};
 
 use crate::App;
 use crate::limits;
 
-/// The pause between two looks at a document that another request is fetching.
+/// The pause before the second look at a document that another request is fetching; each further
+/// pause is twice as long.
 const POLL: Duration = Duration::from_millis(150);
 
 /// Finds the client with this name, for an authorization request. `row` is the client as it is
@@ -28,45 +30,49 @@ const POLL: Duration = Duration::from_millis(150);
 pub async fn current(
     (app, project, place): (&App, &Project, &Place),
     name: &ClientName,
-    row: Option<ClientRow>,
+    mut row: Option<ClientRow>,
 ) -> Result<Result<Option<OauthClient>, Refusal>, Error> {
     let ClientName::Document(url) = name else {
         // A client with a document is known only by the document's URL.
         return Ok(Ok(row.map(|row| row.client).filter(|client| client.name() == *name)));
     };
-    if !project.config.oauth_clients.permit_document(&url.domain()) {
+    // The administrators of projects sign in only to the console.
+    if project.id.is_internal() || !project.config.oauth_clients.permit_document(&url.domain()) {
         return Ok(Err(Refusal::invalid("client_id is a URL, but this project does not accept the metadata documents of its host")));
-    }
-    if let Some(client) = fresh(app, row.as_ref()) {
-        return Ok(Ok(Some(client)));
     }
     if row.is_none() {
         // A flood of unknown documents must not write leases.
-        limits::room(app, &project.id, Rule::OauthClientDocument, &Subject::address(place.ip))?;
+        let (address, network) = (Subject::address(place.ip), Subject::network(place.ip));
+        limits::room(app, &project.id, Rule::OauthClientDocument, &address)?;
+        limits::room(app, &project.id, Rule::OauthClientDocumentNetwork, &network)?;
     }
-    let end = Instant::now() + LEASE.unsigned_abs();
+    let (end, mut pause) = (Instant::now() + LEASE.unsigned_abs(), POLL);
+    let mut fetch = None;
     loop {
-        if app.store.lease_fetch(&project.id, name.id(), app.clock.now()).await? {
-            return Ok(fetched((app, project, place), url, name).await?.map(Some));
-        }
-        let (row, fetch) = app.store.client_and_fetch(&project.id, name.id()).await?;
-        if let Some(client) = fresh(app, row.as_ref()) {
+        if let Some(client) = fresh(app, url, row.as_ref()) {
             return Ok(Ok(Some(client)));
         }
-        if let Some(failure) = fetch.and_then(|fetch| fetch.failure) {
+        let now = app.clock.now();
+        if fetch.as_ref().is_none_or(|fetch: &Fetch| fetch.until <= now.as_second()) {
+            if let Some(lease) = app.store.lease_fetch(&project.id, name.id(), now).await? {
+                return Ok(fetched((app, project, place), url, &lease).await?.map(Some));
+            }
+        } else if let Some(failure) = fetch.and_then(|fetch| fetch.failure) {
             return Ok(Err(Refusal::invalid(failure)));
-        }
-        if Instant::now() >= end {
+        } else if Instant::now() >= end {
             return Err(errors::KnownError::ServiceUnavailable.into());
+        } else {
+            sleep(pause).await;
+            pause *= 2;
         }
-        sleep(POLL).await;
+        (row, fetch) = app.store.client_and_fetch(&project.id, name.id()).await?;
     }
 }
 
 /// The stored client, if its document is still fresh.
-fn fresh(app: &App, row: Option<&ClientRow>) -> Option<OauthClient> {
+fn fresh(app: &App, named: &DocumentUrl, row: Option<&ClientRow>) -> Option<OauthClient> {
     let client = &row?.client;
-    let is_fresh = matches!(client.origin, Some(Origin::Document { fresh_until, .. }) if app.clock.now() < fresh_until);
+    let is_fresh = matches!(&client.origin, Some(Origin::Document { url, fresh_until }) if url == named && app.clock.now() < *fresh_until);
     is_fresh.then(|| client.clone())
 }
 
@@ -74,40 +80,62 @@ fn fresh(app: &App, row: Option<&ClientRow>) -> Option<OauthClient> {
 async fn fetched(
     (app, project, place): (&App, &Project, &Place),
     url: &DocumentUrl,
-    name: &ClientName,
+    lease: &Lease,
 ) -> Result<Result<OauthClient, Refusal>, Error> {
     // Another request may have fetched the document before this request got the lease.
-    let row = app.store.oauth_client(&project.id, name.id()).await?;
-    let result = match fresh(app, row.as_ref()) {
+    let row = app.store.oauth_client(&project.id, lease.client).await?;
+    let result = match fresh(app, url, row.as_ref()) {
         Some(client) => Ok(Ok(client)),
         None => fetch((app, project, place), url, row.as_ref()).await,
     };
-    let ended = match &result {
-        Ok(Err(refusal)) => app.store.fail_fetch(&project.id, name.id(), &refusal.description, app.clock.now()).await,
-        Ok(Ok(_)) | Err(_) => app.store.end_fetch(&project.id, name.id()).await,
-    };
-    let client = result?;
-    ended?;
-    Ok(client)
+    let now = app.clock.now();
+    match result {
+        Ok(Err(failure)) => {
+            let life = if failure.is_of_document { FAILURE } else { OUTAGE };
+            app.store.fail_fetch(&project.id, lease, &failure.refusal.description, (now, life)).await?;
+            Ok(Err(failure.refusal))
+        }
+        Ok(Ok(client)) => {
+            app.store.end_fetch(&project.id, lease).await?;
+            Ok(Ok(client))
+        }
+        Err(error) => {
+            app.store.end_fetch(&project.id, lease).await?;
+            Err(error)
+        }
+    }
+}
+
+/// Why a document cannot be used.
+struct Failure {
+    refusal: Refusal,
+    /// Whether the document itself is wrong, instead of out of reach.
+    is_of_document: bool,
 }
 
 async fn fetch(
     (app, project, place): (&App, &Project, &Place),
     url: &DocumentUrl,
     row: Option<&ClientRow>,
-) -> Result<Result<OauthClient, Refusal>, Error> {
+) -> Result<Result<OauthClient, Failure>, Error> {
+    // Known documents are fetched at most once a minute, and nobody can use up their limit.
     if row.is_none() {
         limits::by_subject(app, &project.id, Rule::OauthClientDocument, &Subject::address(place.ip)).await?;
+        limits::by_subject(app, &project.id, Rule::OauthClientDocumentNetwork, &Subject::network(place.ip)).await?;
+        limits::by_subject(app, &project.id, Rule::OauthClientDocumentHost, &Subject::named(&url.domain())).await?;
     }
-    limits::by_subject(app, &project.id, Rule::OauthClientDocumentHost, &Subject::named(&url.domain())).await?;
-    let refused = |reason: &dyn std::fmt::Display| Ok(Err(Refusal::invalid(format!("the document at client_id cannot be used: {reason}"))));
+    let failed = |is_of_document: bool, reason: &dyn std::fmt::Display| {
+        let refusal = Refusal::invalid(format!("the document at client_id cannot be used: {reason}"));
+        Ok(Err(Failure { refusal, is_of_document }))
+    };
+    let refused = |reason: &dyn std::fmt::Display| failed(true, reason);
     let answer =
         Outgoing::for_documents(&app.settings, &project.id).fetch(url.as_str(), None, None).await.and_then(net::outgoing::Answer::found);
     let answer = match answer {
         Ok(answer) => answer,
         Err(error) => {
             tracing::info!(%error, host = url.host(), "the metadata document of a client cannot be fetched");
-            return refused(&reason(&error));
+            return failed(!matches!(error, AnswerError::Unavailable(_)), &reason(&error));
         }
     };
     let Ok(metadata) = answer.json::<ClientMetadata>() else {

@@ -71,7 +71,8 @@ rules! {
     OauthClientAddress = "oauth-client-address", OauthClient, 1200 in 600, "Authorization requests by OAuth clients from an IP address";
     OauthClientNetwork = "oauth-client-network", OauthClient, 9600 in 600, "Authorization requests by OAuth clients from a network (IPv4 /24, IPv6 /48)";
     OauthClientDocument = "oauth-client-document", OauthClient, 30 in 600, "Metadata documents of unknown OAuth clients fetched for an IP address";
-    OauthClientDocumentHost = "oauth-client-document-host", OauthClient, 120 in 600, "Metadata documents of OAuth clients fetched from one host";
+    OauthClientDocumentNetwork = "oauth-client-document-network", OauthClient, 120 in 600, "Metadata documents of unknown OAuth clients fetched for a network (IPv4 /24, IPv6 /48)";
+    OauthClientDocumentHost = "oauth-client-document-host", OauthClient, 120 in 600, "Metadata documents of unknown OAuth clients fetched from one host";
     OauthClientRegistration = "oauth-client-registration", OauthClient, 20 in 3600, "OAuth clients that register themselves, from an IP address";
     OauthClientRegistrationNetwork = "oauth-client-registration-network", OauthClient, 100 in 3600, "OAuth clients that register themselves, from a network (IPv4 /24, IPv6 /48)";
     CliPoll = "poll", Poll, 600 in 600, "Polls for one sign-in to a command-line tool or device";

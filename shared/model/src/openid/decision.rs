@@ -7,7 +7,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use wire::clock::after;
 
-use crate::openid::client::OauthClient;
+use crate::openid::client::{OauthClient, Origin};
 use crate::openid::grant::OauthGrant;
 use crate::openid::request::{AuthorizationError, AuthorizationRequest, Prompt, Refusal};
 use crate::session::{Amr, Session};
@@ -133,10 +133,19 @@ fn step(
     if decided.consent || !needs_consent(request, client, visitor) { Ok(Step::Complete) } else { Ok(Step::Consent) }
 }
 
+/// Whether a client with a metadata document returns to the host of the document. Whoever can change
+/// the document could otherwise send later codes elsewhere without asking the user.
+fn returns_to_its_document(request: &AuthorizationRequest, client: &OauthClient) -> bool {
+    match &client.origin {
+        Some(Origin::Document { url, .. }) => client.is_first_party || request.shown_host() == url.host(),
+        Some(Origin::Registration) | None => true,
+    }
+}
+
 /// Whether the user has to consent. Consent is not remembered if another program could receive the
 /// code (RFC 8252 §8.6).
 fn needs_consent(request: &AuthorizationRequest, client: &OauthClient, visitor: &Visitor<'_>) -> bool {
-    let proves_client = request.proves_client();
+    let proves_client = request.proves_client() && returns_to_its_document(request, client);
     let is_granted = visitor.grant.is_some_and(|grant| grant.is_of(visitor.user) && grant.covers(&request.scopes, &request.resources));
     request.prompts.contains(&Prompt::Consent) || !proves_client || !(client.is_first_party || is_granted)
 }

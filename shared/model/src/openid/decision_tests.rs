@@ -3,13 +3,14 @@ use uuid::Uuid;
 use wire::clock::after;
 use wire::entropy::Entropy;
 
-use crate::openid::client::OauthClient;
 use crate::openid::client::tests::client as stranger;
+use crate::openid::client::{OauthClient, Origin};
 use crate::openid::decision::{Step, UserDecision, Visitor, next};
 use crate::openid::grant::{NewGrant, OauthGrant};
 use crate::openid::parameters::Parameters;
 use crate::openid::request::{AuthorizationError, AuthorizationRequest, Prompt};
 use crate::project::SessionSettings;
+use crate::session::client_name::DocumentUrl;
 use crate::session::resource_scopes::ResourceScopes;
 use crate::session::scope::Scopes;
 use crate::session::{Amr, Session};
@@ -172,4 +173,13 @@ fn an_impersonation_is_refused() {
     let visitor = Visitor { user: &user, session: &session, restricted: None, is_admitted: true, grant: None };
     let refused = next(&request(&client, "scope=openid", START), &client, Some(&visitor), UserDecision::default(), START);
     assert_eq!(refused.map_err(|refusal| refusal.error), Err(AuthorizationError::AccessDenied));
+}
+
+#[test]
+fn consent_to_a_document_is_remembered_only_for_its_own_host() {
+    let document = |url: &str| Origin::Document { url: DocumentUrl::parse(url).expect("a URL"), fresh_until: START };
+    for (url, step) in [("https://notes.example.com/client.json", Step::Complete), ("https://other.example/client.json", Step::Consent)] {
+        let described = OauthClient { origin: Some(document(url)), ..client(false, "https://notes.example.com/cb") };
+        assert_eq!(Case { client: described, granted: Some("openid"), ..Case::default() }.next(), Ok(step), "{url}");
+    }
 }

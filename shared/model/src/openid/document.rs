@@ -22,8 +22,13 @@ use crate::text::line;
 pub const MIN_FRESH: SignedDuration = SignedDuration::from_mins(1);
 /// The longest time for which a document is used before it is fetched again.
 pub const MAX_FRESH: SignedDuration = SignedDuration::from_hours(1);
-/// How long a client that describes itself is kept if nobody signs in to it.
+/// How long a registered client is kept if nobody signs in to it.
 pub const UNUSED_LIFE: SignedDuration = SignedDuration::from_hours(30 * 24);
+/// How long a client with a document is kept if nobody signs in to it. The document can be fetched
+/// again.
+const UNUSED_DOCUMENT_LIFE: SignedDuration = SignedDuration::from_hours(24);
+/// The maximum length of all redirect URIs of a client that describes itself, in bytes.
+const MAX_URI_BYTES: usize = 5 * 1024;
 /// The maximum number of registered clients of a project that nobody has signed in to.
 pub const MAX_UNUSED: usize = 1000;
 
@@ -93,7 +98,7 @@ impl ClientMetadata {
             return Err(MetadataRefusal::metadata("client_secret must be absent, because anybody can read the document"));
         }
         let origin = Origin::Document { url: url.clone(), fresh_until: after(now, fresh.clamp(MIN_FRESH, MAX_FRESH)) };
-        let mut client = before.cloned().unwrap_or_else(|| blank(ClientName::Document(url.clone()).id(), now));
+        let mut client = before.cloned().unwrap_or_else(|| blank(ClientName::Document(url.clone()).id(), UNUSED_DOCUMENT_LIFE, now));
         client.origin = Some(origin);
         self.describe(client, now)
     }
@@ -114,7 +119,7 @@ impl ClientMetadata {
                 return Err(MetadataRefusal::RedirectUri(text.to_owned()));
             }
         }
-        let mut client = blank(id, now);
+        let mut client = blank(id, UNUSED_LIFE, now);
         client.origin = Some(Origin::Registration);
         self.describe(client, now)
     }
@@ -150,7 +155,7 @@ impl ClientMetadata {
 
 /// A client of which nothing is known yet. A logo is never taken from a description, because the
 /// consent page would load it from a server that anybody can choose.
-fn blank(id: OauthClientId, now: Timestamp) -> OauthClient {
+fn blank(id: OauthClientId, unused_life: SignedDuration, now: Timestamp) -> OauthClient {
     OauthClient {
         id,
         name: String::new(),
@@ -171,7 +176,7 @@ fn blank(id: OauthClientId, now: Timestamp) -> OauthClient {
         secrets: Vec::new(),
         is_disabled: false,
         origin: None,
-        expires_at: Some(after(now, UNUSED_LIFE)),
+        expires_at: Some(after(now, unused_life)),
         created_at: now,
         updated_at: now,
     }
@@ -187,6 +192,9 @@ fn uris(field: &str, uris: Option<Vec<String>>) -> Result<Vec<String>, MetadataR
     let uris = uris.unwrap_or_default();
     if uris.len() > MAX_URIS {
         return Err(MetadataRefusal::RedirectUri(format!("{field} must have at most {MAX_URIS} elements")));
+    }
+    if uris.iter().map(String::len).sum::<usize>() > MAX_URI_BYTES {
+        return Err(MetadataRefusal::RedirectUri(format!("{field} must have at most {MAX_URI_BYTES} bytes in total")));
     }
     for (number, uri) in uris.iter().enumerate() {
         redirect_uri::check(uri).map_err(|error| MetadataRefusal::RedirectUri(format!("{field}[{number}] {error}")))?;

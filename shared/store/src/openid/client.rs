@@ -1,9 +1,10 @@
 //! Clients.
 
-use model::openid::client::{MAX_CLIENTS, OauthClient};
+use model::openid::client::{MAX_CLIENTS, OauthClient, Origin};
 use model::trail::{Target, TargetKind};
 use wire::id::{OauthClientId, ProjectId};
 
+use crate::openid::described::unused_key;
 use crate::table::row::Items;
 use crate::table::{Error, Item, Key, Label, Store, TTL, Write, entity, integer, is_made, number};
 
@@ -87,6 +88,9 @@ impl Store {
             .entity(":d", next)?
             .value(":old", integer(row.version))
             .value(":new", integer(row.version + 1));
+        if row.client.origin == Some(Origin::Registration) {
+            return self.transact([replace, Write::delete(unused_key(project, next.id))]).await;
+        }
         self.write(replace).await
     }
 
@@ -95,7 +99,8 @@ impl Store {
     pub async fn delete_oauth_client(&self, project: &ProjectId, client: &OauthClient) -> Result<bool, Error> {
         let less = Write::update(count_key(project), "ADD clients :less").value(":less", integer(-1));
         let gone = Write::delete(client_key(project, client.id)).on("attribute_exists(pk)").targets(target(client.id));
-        is_made(self.transact([gone].into_iter().chain(client.origin.is_none().then_some(less))).await)
+        let count = if client.origin.is_none() { less } else { Write::delete(unused_key(project, client.id)) };
+        is_made(self.transact([gone, count]).await)
     }
 }
 

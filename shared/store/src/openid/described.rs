@@ -14,13 +14,23 @@ use wire::clock::after;
 use wire::id::{OauthClientId, ProjectId};
 
 use crate::openid::client::{ClientRow, client_key};
-use crate::table::{Error, Key, Store, TTL, Write, entity, integer, is_made};
+use crate::table::{Error, Item, Key, Store, TTL, Write, entity, integer, is_made, number};
 
 const UNUSED: &str = "OAUTHUNUSED#";
 /// How long a request may take to fetch a document: longer than the fetch itself.
 pub const LEASE: SignedDuration = SignedDuration::from_secs(7);
-/// How long the reason of a failed fetch is kept.
-const FAILURE: SignedDuration = SignedDuration::from_mins(1);
+/// How long the reason of a failed fetch is kept if the document is wrong.
+pub const FAILURE: SignedDuration = SignedDuration::from_mins(1);
+/// How long the reason is kept if the document's server was out of reach.
+pub const OUTAGE: SignedDuration = SignedDuration::from_secs(5);
+
+/// The right to fetch the document of a client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lease {
+    /// The client.
+    pub client: OauthClientId,
+    until: i64,
+}
 
 /// The fetch of a document.
 #[wire::sparse]
@@ -32,7 +42,13 @@ pub struct Fetch {
     pub failure: Option<String>,
 }
 
-fn unused_key(project: &ProjectId, id: OauthClientId) -> Key {
+impl Lease {
+    fn is_held(&self, write: Write) -> Write {
+        write.on("d.#until = :own").name("#until", "until").value(":own", integer(self.until))
+    }
+}
+
+pub(super) fn unused_key(project: &ProjectId, id: OauthClientId) -> Key {
     Key::new(format!("P#{project}"), format!("{UNUSED}{id}"))
 }
 
@@ -53,10 +69,12 @@ pub fn keep(project: &ProjectId, client: OauthClientId) -> [Write; 2] {
 impl Store {
     /// Whether the project has the maximum number of registered clients to which nobody has signed
     /// in.
-    pub async fn has_many_unused_clients(&self, project: &ProjectId) -> Result<bool, Error> {
+    pub async fn has_many_unused_clients(&self, project: &ProjectId, now: Timestamp) -> Result<bool, Error> {
         let limit = i32::try_from(MAX_UNUSED).unwrap_or(i32::MAX);
         let (unused, _) = self.query_page(self.query_prefix(format!("P#{project}"), UNUSED).limit(limit)).await?;
-        Ok(unused.len() >= MAX_UNUSED)
+        // DynamoDB deletes expired items late.
+        let is_live = |item: &&Item| number(item, TTL).is_none_or(|end: i64| now.as_second() < end);
+        Ok(unused.iter().filter(is_live).count() >= MAX_UNUSED)
     }
 
     /// Registers a client.
@@ -89,28 +107,37 @@ impl Store {
         self.write_unrecorded(write).await
     }
 
-    /// Reserves the fetch of a document for this request; `false` if another request is fetching
-    /// it, or failed to do so less than a minute ago.
-    pub async fn lease_fetch(&self, project: &ProjectId, client: OauthClientId, now: Timestamp) -> Result<bool, Error> {
-        let lease = Fetch { until: after(now, LEASE).as_second(), failure: None };
-        let write = Write::put(fetch_key(project, client), &lease)?
+    /// Reserves the fetch of a document for this request; `None` if another request is fetching it,
+    /// or the reason of a failure is still kept.
+    pub async fn lease_fetch(&self, project: &ProjectId, client: OauthClientId, now: Timestamp) -> Result<Option<Lease>, Error> {
+        let until = after(now, LEASE).as_second();
+        let write = Write::put(fetch_key(project, client), &Fetch { until, failure: None })?
             .expires(after(now, FAILURE))
             .on("attribute_not_exists(pk) OR d.#until <= :now")
             .name("#until", "until")
             .value(":now", integer(now.as_second()));
-        is_made(self.write_unrecorded(write).await)
+        Ok(is_made(self.write_unrecorded(write).await)?.then_some(Lease { client, until }))
     }
 
-    /// Records that the document could not be used.
-    pub async fn fail_fetch(&self, project: &ProjectId, client: OauthClientId, failure: &str, now: Timestamp) -> Result<(), Error> {
-        let end = after(now, FAILURE);
+    /// Records why the document could not be used, for `life`. Without effect if another request
+    /// has the lease now.
+    pub async fn fail_fetch(
+        &self,
+        project: &ProjectId,
+        lease: &Lease,
+        failure: &str,
+        (now, life): (Timestamp, SignedDuration),
+    ) -> Result<(), Error> {
+        let end = after(now, life);
         let failed = Fetch { until: end.as_second(), failure: Some(failure.to_owned()) };
-        self.write_unrecorded(Write::put(fetch_key(project, client), &failed)?.expires(end)).await
+        let write = Write::put(fetch_key(project, lease.client), &failed)?.expires(end);
+        is_made(self.write_unrecorded(lease.is_held(write)).await).map(drop)
     }
 
-    /// Lets the next request fetch the document again.
-    pub async fn end_fetch(&self, project: &ProjectId, client: OauthClientId) -> Result<(), Error> {
-        self.write_unrecorded(Write::delete(fetch_key(project, client))).await
+    /// Lets the next request fetch the document again. Without effect if another request has the
+    /// lease now.
+    pub async fn end_fetch(&self, project: &ProjectId, lease: &Lease) -> Result<(), Error> {
+        is_made(self.write_unrecorded(lease.is_held(Write::delete(fetch_key(project, lease.client)))).await).map(drop)
     }
 
     /// The client, and the fetch of its document that is running or has failed.
