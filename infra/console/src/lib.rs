@@ -55,6 +55,8 @@ const FILES: &[(&str, &str)] = files![
     "texts-keys.js",
     "texts-oauth-clients.js",
     "texts-overview.js",
+    "texts-projects.js",
+    "texts-providers.js",
     "texts-rules.js",
     "texts-settings.js",
     "texts-signing-keys.js",
