@@ -102,6 +102,7 @@ export const texts = {
       providers: "Providers",
       rules: "Sign-up rules",
       clients: "OAuth clients",
+      resources: "Resources",
       outbox: "Outbox",
       templates: "Templates",
       themes: "Themes",
