@@ -93,3 +93,38 @@ test("an authenticator app is set up, and asked for at the next sign-in", async 
   await it.reads(`${filled(account["second-step"].codes_left, { n: codes.length - 1 })} ${account["second-step"].codes_help}`);
   it.check();
 });
+
+for (const language of ["en", "de"]) {
+  test(`an app with access is listed with its resources, and removed (${language})`, async (t) => {
+    const it = await w.visitor(t, { language });
+    const { account, authorize } = it.texts;
+    const person = await w.person();
+    const client = await w.admin("POST", "/internal/oauth-clients", { name: "Desk", client_type: "public", redirect_uris: ["https://desk.example.com/callback"] });
+    const notes = { identifier: `https://mcp.example.com/${language}`, name: "<Notes>", scopes: [{ name: "notes:read", description: "Read your notes" }, { name: "notes:write", description: "Write" }] };
+    const letters = { identifier: `https://letters.example.com/${language}`, name: "Letters" };
+    for (const one of [notes, letters]) one.id = (await w.admin("POST", "/internal/oauth-resources", one)).id;
+    await w.allow(person, client, "openid notes:read", [notes.identifier, letters.identifier]);
+    await it.signsIn(person.email, PASSWORD);
+    await it.hasSignedIn();
+    const section = it.page.locator("#grants");
+    const shown = async () => {
+      await section.locator("summary").click();
+      const pairs = section.locator(".acts > p");
+      const lists = await section.locator(".acts > ul").evaluateAll((all) => all.map((one) => [...one.children].map((item) => item.textContent)));
+      return [(await pairs.allInnerTexts()).map((text) => text.replace(/\s+/g, " ")), lists];
+    };
+    const of = (name) => filled(account.grants.resource, { resource: name });
+    const own = [authorize.scopes.openid];
+    assert.deepEqual(await shown(), [
+      [`${of("<Notes>")} ${notes.identifier}`, `${of("Letters")} ${letters.identifier}`],
+      [own, ["Read your notes"], [authorize.resource_use]],
+    ]);
+    // Of a deleted resource, only what the grant says is known.
+    await w.admin("DELETE", `/internal/oauth-resources/${notes.id}`);
+    await it.page.reload();
+    assert.deepEqual(await shown(), [[of(notes.identifier), `${of("Letters")} ${letters.identifier}`], [own, ["notes:read"], [authorize.resource_use]]]);
+    await it.presses(`${account.grants.remove}: Desk`);
+    await it.page.waitForFunction(() => !document.querySelector("#grants"));
+    it.check();
+  });
+}

@@ -127,6 +127,12 @@ const PAGES = {
     await it.signsInQuietly();
     await it.shows("account-settings");
   },
+  "account, apps": async (it) => {
+    const person = await it.signsInQuietly();
+    await w.allow(person, await newClient(), `${SCOPES.join(" ")} notes:read notes:write`, await newResources());
+    await it.shows("account-settings");
+    await it.page.click("#grants summary");
+  },
   onboarding: async (it) => {
     await it.signsInQuietly({ primary_email_verified: false });
     await w.configure({ require_email_verification: true });
@@ -144,12 +150,25 @@ const PAGES = {
   "unknown page": (it) => it.shows("nothing"),
 };
 
+let resources = 0;
 const SCOPES = ["openid", "profile", "email", "teams", "permissions", "offline_access"];
 
 /** An OAuth client of the project. */
 const newClient = (fields) => w.admin("POST", "/internal/oauth-clients", {
   name: "Analytical Notes", client_type: "public", redirect_uris: ["https://notes.example.com/callback"], scopes: SCOPES, policy_uri: "https://notes.example.com/privacy", tos_uri: "https://notes.example.com/terms", ...fields,
 });
+
+/** The URLs of two new resources, one of them without scopes. */
+async function newResources() {
+  resources += 2;
+  const scopes = [["notes:read", "Read your notes"], ["notes:write", "Create, change and delete your notes, including those that others share with you"]];
+  const both = [
+    { identifier: `https://mcp.example.com/${resources}/mcp`, name: "Notes server", scopes: scopes.map(([name, description]) => ({ name, description })) },
+    { identifier: `https://a-very-long-name-of-a-department.example.com/${resources}/a/long/path/to/an/interface?tenant=analytical-engines`, name: "Engines" },
+  ];
+  for (const one of both) await w.admin("POST", "/internal/oauth-resources", one);
+  return both.map(({ identifier }) => identifier);
+}
 
 /** A visitor with this language, who notes every document and every request elsewhere. */
 async function visitor(t, language) {

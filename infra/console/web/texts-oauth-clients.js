@@ -12,6 +12,20 @@ export const clients = {
     text: "A client is an app that your users can sign in to with their accounts in this project, such as a partner’s service or a tool of your team. The app must support OpenID Connect. Apps that use the SDK with this project’s keys do not need a client.",
   },
   first: "First look up the app’s redirect URI, which its documentation may call the callback URL.",
+  lists: { all: "Clients", described: "Clients that describe themselves" },
+  describedAt: "Described at",
+  registeredItself: "Registered itself",
+  describedLead:
+    "Apps that nobody has created here, such as MCP clients, can sign users in if you accept their descriptions. Users are asked first, and you can switch each of these clients off.",
+  documents: "Accept clients that publish a document",
+  documentsHelp:
+    "The client’s id is the URL of a document that says its name and redirect URIs. Users see the document’s host. If you turn this off, these clients stop working.",
+  hosts: "Trusted hosts",
+  hostsHelp: "Hosts whose documents are accepted, one per line. Empty: documents of every host are accepted.",
+  registration: "Let clients register themselves",
+  registrationWarning: "Anybody can then add a client under any name, even that of an app that your users trust, and nobody checks the name.",
+  registrationHelp:
+    "Turn this on only for old MCP clients that have no document. If you turn this off, registered clients stop working.",
   client: "Client",
   kind: "Kind",
   short: { own: "Your own", other: "Somebody else’s" },
@@ -22,6 +36,7 @@ export const clients = {
   on: "On",
   off: "Switched off",
   unfinished: "No redirect URI",
+  notAccepted: "Not accepted",
   parts: {
     setup: "Set up",
     urls: "Redirect URIs",
@@ -30,6 +45,7 @@ export const clients = {
     tokens: "Tokens",
     danger: "Switch off or delete",
   },
+  description: "Description",
   tabs: "Parts of this client",
   name: "Name",
   nameHelp: "Users see this name when they sign in to the app.",
@@ -65,6 +81,22 @@ export const clients = {
   addRedirectLink: "add a redirect URI",
   isOff: "Nobody can sign in:",
   isOffLink: "the client is switched off",
+  isNotAccepted: "Nobody can sign in:",
+  isNotAcceptedLink: "the project does not accept this client’s description",
+  documentAndId: "Document and client id",
+  described: {
+    document: {
+      about: "The client describes itself in a document, which is read when users sign in. The URL of the document is also the client’s id.",
+      fixed: "From the client’s document, so you cannot change this here.",
+      since: "First seen",
+    },
+    registration: {
+      about: "The client registered itself, and nobody has checked what it says. If nobody signs in to it within 30 days, it is deleted.",
+      fixed: "From the client’s registration, so you cannot change this here.",
+      since: "Registered",
+    },
+  },
+  ownerOfDescribed: "Choose “Your own” only if you know that the client is yours.",
   endpoints: "Endpoints, for software without discovery",
   endpointNames: {
     authorization_endpoint: "Authorization",
@@ -139,6 +171,12 @@ export const clients = {
   switchOn: "Switch on",
   switchOnText: "Users can sign in to the app again, and its existing sessions resume.",
   delete: "Delete client",
-  deleteText:
-    "Ends all sessions of the app immediately, and nobody can sign in to the app any more. Users who gave the app access see it in their list of apps until they remove it. This cannot be undone: a new client gets a different id and secret.",
+  deleteTexts: {
+    created:
+      "Ends all sessions of the app immediately, and nobody can sign in to the app any more. Users who gave the app access see it in their list of apps until they remove it. This cannot be undone: a new client gets a different id and secret.",
+    document:
+      "Ends all sessions of the app immediately, and your settings for it are lost. The client comes back when somebody signs in to it again: to keep it out, switch it off instead.",
+    registration:
+      "Ends all sessions of the app immediately, and nobody can sign in to it with this id any more. The app can register again, with a different id. This cannot be undone.",
+  },
 };

@@ -47,6 +47,28 @@ test("support sees which apps a user has given access, to what, and since when",
   visited.check();
 });
 
+test("an app is listed with the resources that it may use", async (t) => {
+  await it.started;
+  const user = await it.newUser();
+  const scopes = [{ name: "notes:read", description: "Read your notes" }, { name: "notes:write", description: "Change your notes" }];
+  const notes = await rp.newResource({ scopes });
+  const letters = await rp.newResource({ identifier: "https://letters.example.com", name: "Letters", scopes: [] });
+  await rp.consent(await rp.newClient(), user, "openid notes:read notes:write", [notes.identifier, letters.identifier]);
+  const visited = await apps(t, user);
+  const { page } = visited;
+  const uses = async () => (await row(page, "Notes").locator(".use").allInnerTexts()).map((text) => text.replace(/\s+/g, " "));
+  await row(page, "Notes").waitFor();
+  const ofLetters = `Letters: use in the user’s name ${letters.identifier}`;
+  assert.deepEqual(await uses(), [`Notes server: Read your notes; Change your notes ${notes.identifier}`, ofLetters]);
+  await isAccessible(page, "an app with resources");
+  // Of a deleted resource, only what the grant says is known.
+  await it.call("DELETE", `/internal/oauth-resources/${notes.id}`);
+  await page.reload();
+  await row(page, "Notes").waitFor();
+  assert.deepEqual(await uses(), [`${notes.identifier}: notes:read; notes:write a deleted resource`, ofLetters]);
+  visited.check();
+});
+
 test("ending an app's access ends its sessions, after a question", async (t) => {
   await it.started;
   const user = await it.newUser();

@@ -8,7 +8,8 @@ import { test } from "node:test";
 import { relyingParty } from "../support/clients.js";
 import { consoleOf, isAccessible, PASSWORD } from "../support/console.js";
 
-const it = consoleOf();
+// One of the pages shows a client whose document is on this machine.
+const it = consoleOf({ GATELET_ALLOW_PRIVATE_ISSUERS: "1" });
 const { PICTURES } = process.env;
 if (PICTURES) mkdirSync(PICTURES, { recursive: true });
 /** More users than fit on a list's first page. */
@@ -34,6 +35,9 @@ const EMPTY = [
   "/sign-up-rules?edit=%2B",
   "/oauth-clients",
   "/oauth-clients?new=1",
+  "/oauth-clients?part=described",
+  "/oauth-resources",
+  "/oauth-resources?new=1",
   "/outbox",
   "/templates",
   "/templates/new",
@@ -157,6 +161,8 @@ test("pages with data are accessible, and fit", { timeout: 900_000 }, async (t) 
       allow_team_api_keys: true,
       sign_up_rules: [rule],
       oauth_providers: [{ id: "github", client_id: "x", client_secret: "y" }],
+      oauth_client_documents_enabled: true,
+      oauth_client_registration_enabled: true,
     },
   });
   await it.call("POST", "/user-api-keys", { user_id: user.id, description: "Laptop", scopes: ["read"] });
@@ -165,6 +171,13 @@ test("pages with data are accessible, and fit", { timeout: 900_000 }, async (t) 
   await rp.newClient({ name: "Field app", client_type: "public", redirect_uris: [], is_first_party: true });
   await rp.consent(client, user);
   await it.call("POST", `/internal/oauth-clients/${client.id}/rotate-secret`, {});
+  const resource = await rp.newResource({ scopes: [{ name: "notes:read", description: "Read your notes" }, { name: "notes:write", description: "Change your notes" }] });
+  const documented = await rp.documented(t);
+  await rp.consent(documented, user, "openid notes:read", [resource.identifier]);
+  await rp.registered();
+  const { items } = await it.call("GET", "/internal/oauth-clients");
+  const described = items.filter(({ source }) => source !== "created").map(({ id }) => ["setup", "urls", "access", "look", "danger"].map((part) => `/oauth-clients/${id}?part=${part}`));
+  const ofResource = ["setup", "scopes", "settings", "danger"].map((part) => `/oauth-resources/${resource.id}?part=${part}`);
   const ofClient = ["setup", "urls", "access", "look", "tokens", "danger"].map((part) => `/oauth-clients/${client.id}?part=${part}`);
   const parts = ["profile", "sign-in", "teams", "sessions", "apps", "keys", "activity", "danger"].map((part) => `/users/${user.id}?part=${part}`);
   await lookAt(
@@ -183,7 +196,11 @@ test("pages with data are accessible, and fit", { timeout: 900_000 }, async (t) 
       "/sign-up-rules",
       "/sign-up-rules?edit=far",
       "/oauth-clients",
+      "/oauth-clients?part=described",
       ...ofClient,
+      ...described.flat(),
+      "/oauth-resources",
+      ...ofResource,
       "/outbox",
       `/outbox/${email.id}`,
       `/templates/${templates[0].id}`,

@@ -122,6 +122,16 @@ function people(it) {
       const { codes } = await it.client("POST", "/auth/mfa/recovery-codes", {}, token);
       return { secret, codes };
     },
+    /** A person allows a client what it asks for. */
+    allow: async ({ email }, client, scope, resources = []) => {
+      const { access_token: token, refresh_token: refreshToken } = await signIn(email);
+      const parameters = new URLSearchParams({
+        response_type: "code", client_id: client.id, redirect_uri: client.redirect_uris[0], scope, code_challenge: "A".repeat(43), code_challenge_method: "S256",
+      });
+      for (const resource of resources) parameters.append("resource", resource);
+      const { request } = await it.client("POST", "/auth/oauth2/authorizations", { parameters: `${parameters}` }, token, refreshToken);
+      await it.client("POST", "/auth/oauth2/authorizations/complete", { request, consent: "allow", is_account_chosen: true }, token, refreshToken);
+    },
     /** The user's live sessions. */
     sessionsOf: async (id) => (await it.server("GET", `/auth/sessions?user_id=${id}`)).items,
   };

@@ -13,7 +13,8 @@ import { button, curlButton, failure, shown } from "./parts.js";
 /**
  * The control of each type of field, and how to set and read its value. `Field` itself handles the
  * types `switch`, `choices` and `radio`. Instead of a name, a field's type may be an object with
- * the same methods.
+ * the same methods. If it has `isGroup`, its inputs have their own labels, and are in elements of
+ * the class `input-row`; `inputAt(control, path)` is the input that a problem is about.
  */
 const TYPES = {
   text: {
@@ -77,6 +78,11 @@ const TYPES = {
 const REFUSED = Symbol("refused");
 
 class Field {
+  /** The whole field. */
+  box = null;
+  /** The input that the problem is about. */
+  wrong = null;
+
   constructor(field, value) {
     this.field = field;
     this.id = newId("field");
@@ -123,30 +129,43 @@ class Field {
 
   /** The element that takes the input, or the first of them. */
   get input() {
-    return this.control.matches("div") ? this.control.querySelector("input") : this.control;
+    return this.control.matches("div") ? (this.control.querySelector("input") ?? this.control.querySelector("button")) : this.control;
   }
 
-  /** Shows or clears the field's problem, which may be about one of its lines. */
-  complain(text, line) {
+  /** Shows or clears the field's problem, which may be about one of its lines or inputs. */
+  complain(text, { line, path } = {}) {
     this.problem.hidden = !text;
     fill(this.problem, line !== undefined && [shown(line, { max: 80 }), " "], text);
-    const { input } = this;
-    if (text) {
-      input.setAttribute("aria-invalid", "true");
-      input.setAttribute("aria-errormessage", this.problem.id);
+    if (this.type?.inputAt) {
+      const found = text && this.type.inputAt(this.control, path);
+      (found?.closest(".input-row") ?? this.box).append(this.problem);
+      this.#mark(text && (found ?? this.input));
     } else {
-      input.removeAttribute("aria-invalid");
-      input.removeAttribute("aria-errormessage");
+      this.#mark(text && this.input);
     }
   }
 
+  /** Marks the input that the problem is about; none if there is no problem. */
+  #mark(input) {
+    for (const name of ["aria-invalid", "aria-errormessage"]) this.wrong?.removeAttribute(name);
+    this.wrong = input || null;
+    this.wrong?.setAttribute("aria-invalid", "true");
+    this.wrong?.setAttribute("aria-errormessage", this.problem.id);
+  }
+
   get element() {
+    this.box = this.#element();
+    return this.box;
+  }
+
+  #element() {
     const { field, id, control } = this;
+    const isGroup = field.type === "choices" || field.type === "radio" || this.type?.isGroup;
     const help = field.help && h("small", { id: `${id}-help` }, field.help);
-    if (field.help && field.type !== "choices" && field.type !== "radio") this.input.setAttribute("aria-describedby", `${id}-help`);
+    if (field.help && !isGroup) this.input.setAttribute("aria-describedby", `${id}-help`);
     if (field.type === "switch")
       return h("div", { class: "field switch-field" }, h("label", { for: id }, control, " ", field.label), help, this.problem);
-    if (!this.type)
+    if (isGroup)
       return h(
         "fieldset",
         { class: "field", "aria-describedby": field.help && `${id}-help` },
@@ -247,7 +266,7 @@ export function form({ fields, values, reread, send, request, done, verb, cancel
     for (const [name, part] of parts) {
       const key = Object.keys(unknown).find((path) => path === name || path.startsWith(`${name}.`) || path.startsWith(`${name}[`));
       const [, number] = (part.field.type === "lines" && /\[(\d+)\]$/.exec(key ?? "")) || [];
-      part.complain(key && (part.field.refusal || unknown[key]), number && part.value[number]);
+      part.complain(key && (part.field.refusal || unknown[key]), { line: number && part.value[number], path: key });
       if (key) {
         delete unknown[key];
         boxes.get(name).hidden = false;
@@ -256,7 +275,7 @@ export function form({ fields, values, reread, send, request, done, verb, cancel
     }
     const isExplained = first && !Object.keys(unknown).length;
     fill(problem, isExplained ? null : failure(error));
-    (first?.input ?? problem.firstChild)?.focus?.();
+    (first?.wrong ?? problem.firstChild)?.focus?.();
   }
 
   /** Whether to save: nobody else has changed the same fields, or the user overwrites them. */

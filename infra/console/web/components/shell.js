@@ -10,7 +10,7 @@ import { link } from "./parts.js";
 const GROUPS = [
   [null, ["overview", "/"], ["quickstart", "/quick-start"]],
   ["people", ["users", "/users"], ["teams", "/teams"], ["permissions", "/permissions"]],
-  ["signIn", ["providers", "/providers"], ["rules", "/sign-up-rules"], ["clients", "/oauth-clients"]],
+  ["signIn", ["providers", "/providers"], ["rules", "/sign-up-rules"], ["clients", "/oauth-clients"], ["resources", "/oauth-resources"]],
   ["emails", ["outbox", "/outbox"], ["templates", "/templates"], ["themes", "/themes"], ["drafts", "/drafts"]],
   ["developers", ["keys", "/keys"], ["webhooks", "/webhooks"], ["reference", "/api"], ["content", "/content"]],
   ["project", ["audit", "/audit-log"], ["settings", "/settings"]],

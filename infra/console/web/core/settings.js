@@ -105,7 +105,14 @@ export const AREAS = {
 };
 
 /** Settings that have their own pages. */
-export const ELSEWHERE = ["config.oauth_providers", "config.sign_up_rules", "config.sign_up_rules_default_action"];
+export const ELSEWHERE = [
+  "config.oauth_client_document_hosts",
+  "config.oauth_client_documents_enabled",
+  "config.oauth_client_registration_enabled",
+  "config.oauth_providers",
+  "config.sign_up_rules",
+  "config.sign_up_rules_default_action",
+];
 
 /** The values of an area's fields, in editable form. */
 export function valuesOf(fields, project) {

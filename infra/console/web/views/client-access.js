@@ -43,7 +43,7 @@ export async function part({ api, client, place, resource, show, to }) {
   const define = [words.noPermission, " ", link(to("/permissions", { scope: "project", edit: "+" }), words.definePermission), "."];
   return form({
     fields: [
-      fields.owner,
+      client.source === "created" ? fields.owner : { ...fields.owner, help: words.ownerOfDescribed },
       {
         name: "scopes",
         label: words.scopes,

@@ -18,7 +18,7 @@ export function part({ api, client, place, resource, refresh, router, to }) {
     h("section", {}, heading(title), h("p", {}, whole), button(title, change)),
     deletion({
       title: words.delete,
-      text: words.deleteText,
+      text: words.deleteTexts[client.source],
       name: client.name,
       act: () => api.delete(place),
       done: () => router.go(to("/oauth-clients")),

@@ -1,9 +1,8 @@
 // Settings of an OAuth client: redirect URIs, what users see, and tokens.
 
 import { form, saves } from "../components/form.js";
-import { link } from "../components/parts.js";
 import { clients as words } from "../texts-oauth-clients.js";
-import { fields } from "./client-common.js";
+import { algorithm, fields } from "./client-common.js";
 
 /** A form with some of a client's fields. */
 const settings = ({ client, resource, show }, ...its) => form({ fields: its, values: client, ...saves(resource), done: show });
@@ -15,8 +14,8 @@ export const look = (context) =>
   settings(
     context,
     fields.name,
+    fields.logo,
     ...[
-      ["logo_url", words.logo, words.logoHelp],
       ["client_uri", words.page, words.urlHelp],
       ["policy_uri", words.policy, words.linkedHelp],
       ["tos_uri", words.terms, words.linkedHelp],
@@ -24,20 +23,10 @@ export const look = (context) =>
   );
 
 export async function tokens(context) {
-  const { api, client, to } = context;
-  const { keys } = await api.get("/internal/signing-keys");
-  const create = [" ", words.noRsaKey, " ", link(to("/settings/sessions"), words.createRsaKey), "."];
-  const isMissing = !keys.length;
+  const { client } = context;
   return settings(
     context,
-    {
-      name: "signing_algorithm",
-      label: words.algorithm,
-      type: "choice",
-      options: words.algorithms,
-      help: [words.algorithmHelp, isMissing && create],
-      refusal: isMissing && words.needsRsaKey,
-    },
+    await algorithm(context, words.algorithmHelp),
     ...[
       { name: "access_token_seconds", label: words.accessSeconds, min: 60, max: 86_400, help: words.accessSecondsHelp },
       { name: "session_seconds", label: words.sessionSeconds, min: 300, max: 31_708_800, help: words.sessionSecondsHelp },

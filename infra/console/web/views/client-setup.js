@@ -2,11 +2,11 @@
 
 import { open, showOnce } from "../components/dialog.js";
 import { form } from "../components/form.js";
-import { button, copyable, curlButton, facts, fold, link, note, time } from "../components/parts.js";
+import { button, copyable, curlButton, facts, fold, time } from "../components/parts.js";
 import { h } from "../core/dom.js";
 import { clients as words } from "../texts-oauth-clients.js";
 import { texts as t } from "../texts.js";
-import { guide, metadataOf, ownerOf } from "./client-common.js";
+import { guide, metadataOf, missing, ownerOf } from "./client-common.js";
 
 /** How long a replaced secret works by default, in milliseconds. */
 const DAY = "86400000";
@@ -37,13 +37,6 @@ export async function part(context) {
     ),
     fold(words.endpoints, facts(...endpoints.map(([name, label]) => [label, copyable(metadata[name])]))),
   );
-}
-
-/** Why nobody can sign in, if so. */
-function missing({ client, to }) {
-  const at = (part, text) => link(to(`/oauth-clients/${client.id}`, { part }), text);
-  if (client.is_disabled) return note("waiting", words.isOff, " ", at("danger", words.isOffLink), ".");
-  return client.redirect_uris.length ? null : note("waiting", words.addRedirect, " ", at("urls", words.addRedirectLink), ".");
 }
 
 /** A secret without its text; a replaced one with its end. */

@@ -6,6 +6,7 @@ import { curlButton, empty, head, heading, link, note, shown, time } from "../co
 import { h } from "../core/dom.js";
 import { count, percent } from "../core/format.js";
 import { metrics as m } from "../texts-overview.js";
+import { providers } from "../texts-providers.js";
 import { texts as t } from "../texts.js";
 
 const PATH = "/internal/metrics";
@@ -61,7 +62,7 @@ export async function view({ api, to, projects, projectId }) {
       bars(m.emails, emails.daily_emails),
       shares(
         m.methods,
-        metrics.login_methods.map(({ method, count: number }) => ({ name: t.methods[method] ?? t.providers.names[method] ?? method, number })),
+        metrics.login_methods.map(({ method, count: number }) => ({ name: t.methods[method] ?? providers.names[method] ?? method, number })),
         m.noMethods,
       ),
     ),

@@ -5,6 +5,7 @@ import { form } from "../components/form.js";
 import { table } from "../components/list.js";
 import { button, code, empty, head, link, shown, tag } from "../components/parts.js";
 import { h } from "../core/dom.js";
+import { providers as words } from "../texts-providers.js";
 import { texts as t } from "../texts.js";
 
 const PATH = "/internal/projects/current";
@@ -12,7 +13,7 @@ const PATH = "/internal/projects/current";
 const OTHER = "+";
 const FIELDS = ["type", "client_id", "issuer", "microsoft_tenant_id", "facebook_config_id", "authorization_endpoint", "apple_bundle_ids"];
 
-const nameOf = (id) => t.providers.names[id] ?? id;
+const nameOf = (id) => words.names[id] ?? id;
 
 /** A provider to send back without its secret, which the API then keeps. */
 const kept = (provider) =>
@@ -29,28 +30,28 @@ export async function view(context) {
   if (edited !== null)
     return edit({ ...context, project, listOf, providers, provider: providers.find((one) => one.id === edited), isNew: edited === "+" });
   const columns = [
-    { label: t.providers.provider, class: "wide", cell: (provider) => shown(nameOf(provider.id)) },
+    { label: words.provider, class: "wide", cell: (provider) => shown(nameOf(provider.id)) },
     {
-      label: t.providers.clientId,
+      label: words.clientId,
       class: "wide",
-      cell: (provider) => (provider.type === "shared" ? tag(t.providers.shared) : shown(provider.client_id, { max: 60 })),
+      cell: (provider) => (provider.type === "shared" ? tag(words.shared) : shown(provider.client_id, { max: 60 })),
     },
   ];
   return h(
     "div",
     {},
-    head(t.providers.title, {
-      lead: t.providers.lead,
-      actions: [h("a", { class: "button main", href: to("/providers", { edit: "+" }) }, t.providers.add)],
+    head(words.title, {
+      lead: words.lead,
+      actions: [h("a", { class: "button main", href: to("/providers", { edit: "+" }) }, words.add)],
     }),
     providers.length
-      ? table({ columns, rows: providers, label: t.providers.title, href: (provider) => to("/providers", { edit: provider.id }) })
-      : empty({ ...t.providers.none, action: button(t.providers.add, () => router.go(to("/providers", { edit: "+" }))) }),
+      ? table({ columns, rows: providers, label: words.title, href: (provider) => to("/providers", { edit: provider.id }) })
+      : empty({ ...words.none, action: button(words.add, () => router.go(to("/providers", { edit: "+" }))) }),
   );
 }
 
 async function edit({ api, to, router, project, listOf, providers, provider, isNew }) {
-  if (!isNew && !provider) return h("div", {}, head(t.providers.title), h("p", {}, t.providers.gone));
+  if (!isNew && !provider) return h("div", {}, head(words.title), h("p", {}, words.gone));
   const back = () => router.go(to("/providers"));
   const write = (list) => ({ config: { oauth_providers: list } });
   // The API replaces the whole list of providers, so changes start from the list last read.
@@ -58,7 +59,7 @@ async function edit({ api, to, router, project, listOf, providers, provider, isN
   const read = async () => (current = listOf(await project.read()));
   const redirect = (name) => `${location.origin}/api/v1/auth/oauth/callback/${name}`;
   const place = h("div");
-  const showRedirect = (name) => place.replaceChildren(h("p", {}, t.providers.redirect), code(redirect(name || "…")));
+  const showRedirect = (name) => place.replaceChildren(h("p", {}, words.redirect), code(redirect(name || "…")));
   showRedirect(provider?.id ?? "google");
   const others = (list) => list.filter((one) => one.id !== provider.id);
   const values = isNew ? undefined : { ...provider };
@@ -73,58 +74,58 @@ async function edit({ api, to, router, project, listOf, providers, provider, isN
     fields: [
       isNew && {
         name: "known",
-        label: t.providers.provider,
+        label: words.provider,
         type: "choice",
         initial: "google",
-        options: [...Object.entries(t.providers.names), [OTHER, t.providers.other]],
+        options: [...Object.entries(words.names), [OTHER, words.other]],
       },
-      isNew && { name: "id", label: t.id, help: t.providers.idHelp, when: ({ known }) => known === OTHER },
+      isNew && { name: "id", label: t.id, help: words.idHelp, when: ({ known }) => known === OTHER },
       {
         name: "type",
-        label: t.providers.type,
+        label: words.type,
         type: "choice",
         initial: "standard",
         options: [
-          ["standard", t.providers.own],
-          ["shared", t.providers.shared],
+          ["standard", words.own],
+          ["shared", words.shared],
         ],
-        help: t.providers.typeHelp,
+        help: words.typeHelp,
       },
-      { name: "client_id", label: t.providers.clientId, when: isOwn },
+      { name: "client_id", label: words.clientId, when: isOwn },
       {
         name: "client_secret",
-        label: t.providers.secret,
+        label: words.secret,
         input: "password",
         when: isOwn,
-        help: isNew ? t.providers.newSecretHelp : t.providers.secretHelp,
+        help: isNew ? words.newSecretHelp : words.secretHelp,
       },
       {
         name: "issuer",
-        label: t.providers.issuer,
+        label: words.issuer,
         input: "url",
-        help: t.providers.issuerHelp,
-        when: ({ known }) => !Object.hasOwn(t.providers.names, chosen(known)),
+        help: words.issuerHelp,
+        when: ({ known }) => !Object.hasOwn(words.names, chosen(known)),
       },
       {
         name: "microsoft_tenant_id",
-        label: t.providers.tenant,
-        help: t.providers.tenantHelp,
+        label: words.tenant,
+        help: words.tenantHelp,
         when: ({ known }) => chosen(known) === "microsoft",
       },
       {
         name: "apple_bundle_ids",
-        label: t.providers.bundles,
+        label: words.bundles,
         type: "lines",
-        help: t.providers.bundlesHelp,
+        help: words.bundlesHelp,
         when: ({ known }) => chosen(known) === "apple",
       },
     ].filter(Boolean),
     values: values && { ...values, client_secret: "" },
-    verb: isNew ? t.providers.add : t.save,
+    verb: isNew ? words.add : t.save,
     cancel: back,
     reread: async () => ({ ...(await read()).find((one) => one.id === provider?.id), client_secret: "" }),
     send: (given) => {
-        if (isNew && current.some((one) => one.id === (given.known === OTHER ? given.id : given.known))) throw new Error(t.providers.exists);
+        if (isNew && current.some((one) => one.id === (given.known === OTHER ? given.id : given.known))) throw new Error(words.exists);
         return project.change(write(merged(given, current.map(kept))));
       },
     request: (given) => api.request("PATCH", PATH, { body: write(merged(given, providers.map(kept))) }),
@@ -137,14 +138,14 @@ async function edit({ api, to, router, project, listOf, providers, provider, isN
   return h(
     "div",
     { class: "narrow" },
-    head(isNew ? t.providers.add : shown(nameOf(provider.id))),
+    head(isNew ? words.add : shown(nameOf(provider.id))),
     place,
-    h("p", { class: "muted" }, t.providers.guide, " ", link("/docs/guides/google-and-github", t.providers.guideLink)),
+    h("p", { class: "muted" }, words.guide, " ", link("/docs/guides/google-and-github", words.guideLink)),
     element,
     !isNew &&
       deletion({
-        title: t.providers.delete,
-        text: t.providers.deleteText,
+        title: words.delete,
+        text: words.deleteText,
         name: provider.id,
         act: () => project.replace((now) => write(others(listOf(now)).map(kept))),
         done: back,

@@ -14,10 +14,27 @@ export function meaning(scopes) {
   return [capital(learnt.join(", ")), scopes.includes("offline_access") ? g.stays : ""];
 }
 
+/** What an app may do with a resource; `resource` is absent once it has been deleted. */
+function use({ resource: identifier, scopes }, resource) {
+  const meanings = new Map(resource?.scopes.map(({ name, description }) => [name, description]));
+  const all = scopes.map((name) => meanings.get(name) ?? name).join("; ");
+  return h(
+    "div",
+    { class: "use" },
+    shown(resource?.name ?? identifier, { max: 60 }),
+    ": ",
+    all ? shown(all, { max: 300 }) : g.whole,
+    h("small", {}, resource ? shown(identifier, { max: 100 }) : g.goneResource),
+  );
+}
+
 export async function part({ api, user, place, to, refresh }) {
   const { items } = await api.get(`${place}/grants`);
   const clients = items.length ? await allRows(api, "/internal/oauth-clients", { limit: 100 }) : [];
   const known = new Map(clients.map((client) => [client.id, client]));
+  const hasResources = items.some(({ resources }) => resources.length);
+  const { items: defined } = hasResources ? await api.get("/internal/oauth-resources") : { items: [] };
+  const resources = new Map(defined.map((resource) => [resource.identifier, resource]));
   const name = user.primary_email ?? user.display_name ?? user.id;
   const end = async (grant) => {
     const sessions = g.endText(h("strong", {}, shown(name)), h("strong", {}, shown(grant.client_name, { max: 100 })));
@@ -33,9 +50,10 @@ export async function part({ api, user, place, to, refresh }) {
     ];
     return named(grant.client_name, { max: 60, more });
   };
-  const may = ({ scopes }) => {
+  const may = ({ scopes, resources: granted }) => {
     const [learnt, stays] = meaning(scopes);
-    return [shown(learnt, { max: 300 }), stays && h("small", {}, stays)];
+    const own = (learnt || !granted.length) && shown(learnt, { max: 300 });
+    return [own, stays && h("small", {}, stays), granted.map((one) => use(one, resources.get(one.resource)))];
   };
   const since = ({ created_at_millis: first, updated_at_millis: last }) => [
     time(first),
