@@ -137,6 +137,9 @@ pub async fn handle(
         (Step::Complete, Some(request.back.refuse(&issuer, &refusal)))
     } else if let Some((named, _)) = missing {
         let refusal = Refusal::new(AuthorizationError::InvalidTarget, format!("{named} is no longer a resource of this project"));
+        if client.origin.is_some() {
+            return Err(invalid(refusal).into());
+        }
         (Step::Complete, Some(request.back.refuse(&issuer, &refusal)))
     } else {
         let settled = optimistic!(|attempt| { settle(&access, &request, &client, decided, attempt).await })?;

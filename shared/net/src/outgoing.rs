@@ -46,8 +46,7 @@ const PROVIDER_TIMEOUT: Duration = Duration::from_secs(6);
 /// The total time limit for a request's calls to providers: below the timeout of the functions that
 /// make these calls.
 pub const PROVIDERS_TIMEOUT: Duration = Duration::from_secs(20);
-/// The time limit for fetching the metadata document of an OAuth client, because a person waits for
-/// it.
+/// The time limit for fetching the metadata document of an OAuth client. A person waits for it.
 const DOCUMENT_TIMEOUT: Duration = Duration::from_secs(5);
 /// The maximum size of such a document, in bytes (Client ID Metadata Document §6.6).
 const MAX_DOCUMENT: usize = 5 * 1024;
@@ -128,14 +127,13 @@ impl<'a> Outgoing<'a> {
         Self { timeout: CHALLENGE_TIMEOUT, until, ..Self::new(settings, project) }
     }
 
-    /// A client for the metadata of issuers, in operations that do not call any other endpoint. All
-    /// of the client's calls together may take up to eight seconds.
+    /// A client for the metadata of issuers. All of its calls together may take eight seconds.
     pub fn for_metadata(settings: &'a Settings, project: &'a ProjectId) -> Self {
         Self { until: Instant::now() + BRIEF_TIMEOUT, ..Self::new(settings, project) }
     }
 
-    /// A client for webhook endpoints. The client follows the rules of [`Self::new`], but does not
-    /// use the server that replaces providers; `project` is `None` if the client only checks URLs.
+    /// A client for webhook endpoints, which does not use the server that replaces providers;
+    /// `project` is `None` if the client only checks URLs.
     pub(crate) fn for_webhooks(settings: &'a Settings, project: Option<&'a ProjectId>) -> Self {
         Self { stand_in: None, project, purpose: Purpose::Webhooks, ..Self::without_project(settings) }
     }

@@ -10,6 +10,7 @@ mod metadata;
 mod outlasting;
 mod pushed;
 mod refresh;
+mod registered;
 mod requests;
 mod resources;
 mod sign_in;

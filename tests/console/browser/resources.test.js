@@ -1,4 +1,4 @@
-// Resources: the list, creating one, its scopes and settings, what it needs to know, and deleting it.
+// Resources: their list, creating and deleting them, their scopes, settings and set-up.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -8,7 +8,8 @@ use wire::id::{ProjectId, SessionId, UserId};
 use wire::level::Level;
 
 use crate::app::App;
-use crate::limits::{Reader, RequestCount};
+use crate::limits::reads::Reader;
+use crate::limits::request_count::RequestCount;
 
 /// The sender that a request claims to come from, before the claim is proved.
 pub struct ClaimedSender<'a> {

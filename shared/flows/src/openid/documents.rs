@@ -90,10 +90,10 @@ async fn fetched(
     };
     let now = app.clock.now();
     match result {
-        Ok(Err(failure)) => {
-            let life = if failure.is_of_document { FAILURE } else { OUTAGE };
-            app.store.fail_fetch(&project.id, lease, &failure.refusal.description, (now, life)).await?;
-            Ok(Err(failure.refusal))
+        Ok(Err(refused)) => {
+            let life = if refused.is_of_document { FAILURE } else { OUTAGE };
+            app.store.fail_fetch(&project.id, lease, &refused.refusal.description, (now, life)).await?;
+            Ok(Err(refused.refusal))
         }
         Ok(Ok(client)) => {
             app.store.end_fetch(&project.id, lease).await?;
@@ -107,7 +107,7 @@ async fn fetched(
 }
 
 /// Why a document cannot be used.
-struct Failure {
+struct DocumentRefusal {
     refusal: Refusal,
     /// Whether the document itself is wrong, instead of out of reach.
     is_of_document: bool,
@@ -117,7 +117,7 @@ async fn fetch(
     (app, project, place): (&App, &Project, &Place),
     url: &DocumentUrl,
     row: Option<&ClientRow>,
-) -> Result<Result<OauthClient, Failure>, Error> {
+) -> Result<Result<OauthClient, DocumentRefusal>, Error> {
     // Known documents are fetched at most once a minute, and nobody can use up their limit.
     if row.is_none() {
         limits::by_subject(app, &project.id, Rule::OauthClientDocument, &Subject::address(place.ip)).await?;
@@ -126,7 +126,7 @@ async fn fetch(
     }
     let failed = |is_of_document: bool, reason: &dyn std::fmt::Display| {
         let refusal = Refusal::invalid(format!("the document at client_id cannot be used: {reason}"));
-        Ok(Err(Failure { refusal, is_of_document }))
+        Ok(Err(DocumentRefusal { refusal, is_of_document }))
     };
     let refused = |reason: &dyn std::fmt::Display| failed(true, reason);
     let answer =

@@ -133,8 +133,8 @@ fn step(
     if decided.consent || !needs_consent(request, client, visitor) { Ok(Step::Complete) } else { Ok(Step::Consent) }
 }
 
-/// Whether a client with a metadata document returns to the host of the document. Whoever can change
-/// the document could otherwise send later codes elsewhere without asking the user.
+/// Whether a client with a metadata document returns to the document's host. Otherwise, whoever can
+/// change the document could send later codes elsewhere without asking the user.
 fn returns_to_its_document(request: &AuthorizationRequest, client: &OauthClient) -> bool {
     match &client.origin {
         Some(Origin::Document { url, .. }) => client.is_first_party || request.shown_host() == url.host(),

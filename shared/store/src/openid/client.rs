@@ -4,11 +4,12 @@ use model::openid::client::{MAX_CLIENTS, OauthClient, Origin};
 use model::trail::{Target, TargetKind};
 use wire::id::{OauthClientId, ProjectId};
 
-use crate::openid::described::unused_key;
 use crate::table::row::Items;
 use crate::table::{Error, Item, Key, Label, Store, TTL, Write, entity, integer, is_made, number};
 
 const PREFIX: &str = "OAUTHCLIENT#";
+/// The prefix of the marks of registered clients to which nobody has signed in.
+pub(super) const UNUSED: &str = "OAUTHUNUSED#";
 
 /// A client with its version; changes are conditional on the version.
 #[derive(Debug, Clone)]
@@ -29,6 +30,10 @@ impl ClientRow {
 /// The key of a client.
 pub fn client_key(project: &ProjectId, id: OauthClientId) -> Key {
     Key::new(format!("P#{project}"), format!("{PREFIX}{id}"))
+}
+
+pub(super) fn unused_key(project: &ProjectId, id: OauthClientId) -> Key {
+    Key::new(format!("P#{project}"), format!("{UNUSED}{id}"))
 }
 
 fn count_key(project: &ProjectId) -> Key {

@@ -13,10 +13,9 @@ use serde::{Deserialize, Serialize};
 use wire::clock::after;
 use wire::id::{OauthClientId, ProjectId};
 
-use crate::openid::client::{ClientRow, client_key};
+use crate::openid::client::{ClientRow, UNUSED, client_key, unused_key};
 use crate::table::{Error, Item, Key, Store, TTL, Write, entity, integer, is_made, number};
 
-const UNUSED: &str = "OAUTHUNUSED#";
 /// How long a request may take to fetch a document: longer than the fetch itself.
 pub const LEASE: SignedDuration = SignedDuration::from_secs(7);
 /// How long the reason of a failed fetch is kept if the document is wrong.
@@ -46,10 +45,6 @@ impl Lease {
     fn is_held(&self, write: Write) -> Write {
         write.on("d.#until = :own").name("#until", "until").value(":own", integer(self.until))
     }
-}
-
-pub(super) fn unused_key(project: &ProjectId, id: OauthClientId) -> Key {
-    Key::new(format!("P#{project}"), format!("{UNUSED}{id}"))
 }
 
 fn fetch_key(project: &ProjectId, id: OauthClientId) -> Key {
