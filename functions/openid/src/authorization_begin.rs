@@ -91,13 +91,12 @@ async fn begin(app: &App, access: &Access<Client>, parameters: &Parameters) -> R
     };
     match request.and_then(|request| Ok(AuthorizationRequest { hinted: hinted?, ..request })) {
         // Any site could otherwise find out whether its visitors are signed in here.
-        Ok(request) if client.origin.is_some() && request.is_silent() => {
+        Ok(request) if back.is_of_stranger(&client) && request.is_silent() => {
             Err(unproven(Refusal::invalid("prompt=none is only for clients that an administrator has created")).into())
         }
         Ok(request) => stored(app, project, &request).await,
-        // Anybody can be a client that describes itself, and must not send visitors of this page
-        // to its own site (RFC 9700 §4.11.2).
-        Err(refusal) if client.origin.is_some() => Err(unproven(refusal).into()),
+        // Strangers must not send visitors of this page to their own sites (RFC 9700 §4.11.2).
+        Err(refusal) if back.is_of_stranger(&client) => Err(unproven(refusal).into()),
         Err(refusal) => {
             let redirection = back.refuse(&issuer(&app.settings.api_url, &project.id), &refusal);
             Ok(BegunAuthorization { request: None, redirection: Some(redirection), ui_locales: None })

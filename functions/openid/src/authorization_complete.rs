@@ -137,7 +137,7 @@ pub async fn handle(
         (Step::Complete, Some(request.back.refuse(&issuer, &refusal)))
     } else if let Some((named, _)) = missing {
         let refusal = Refusal::new(AuthorizationError::InvalidTarget, format!("{named} is no longer a resource of this project"));
-        if client.origin.is_some() {
+        if request.back.is_of_stranger(&client) {
             return Err(invalid(refusal).into());
         }
         (Step::Complete, Some(request.back.refuse(&issuer, &refusal)))
@@ -146,8 +146,8 @@ pub async fn handle(
         match settled {
             Progress::Step(step) => (step, None),
             Progress::Code(code) => (Step::Complete, Some(request.back.answer(&issuer, &[("code", &code)]))),
-            // The user has not decided anything, so a client that describes itself gets no answer.
-            Progress::Refused(refusal) if client.origin.is_some() => return Err(invalid(refusal).into()),
+            // The user has not decided anything, so a stranger's site gets no answer.
+            Progress::Refused(refusal) if request.back.is_of_stranger(&client) => return Err(invalid(refusal).into()),
             Progress::Refused(refusal) => (Step::Complete, Some(request.back.refuse(&issuer, &refusal))),
         }
     };

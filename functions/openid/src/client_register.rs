@@ -101,8 +101,9 @@ pub async fn handle(
         return Err(KnownError::ClientRegistrationNotEnabled.into());
     }
     let now = app.clock.now();
-    count(&app, &id, &caller.place).await?;
-    if app.store.has_many_unused_clients(&id, now).await? {
+    let is_full = async { app.store.has_many_unused_clients(&id, now).await.map_err(Error::from) };
+    let ((), is_full) = try_join!(count(&app, &id, &caller.place), is_full)?;
+    if is_full {
         return Err(KnownError::TooManyUnusedClients.into());
     }
     let own = app.entropy.uuid().into();
@@ -124,6 +125,9 @@ pub async fn handle(
 /// Counts the registration, which anybody can send.
 async fn count(app: &App, project: &ProjectId, place: &Place) -> Result<(), Error> {
     let (address, network) = (Subject::address(place.ip), Subject::network(place.ip));
+    // Known refusals come first, because the clients are counted at the same time.
+    limits::room(app, project, Rule::OauthClientRegistration, &address)?;
+    limits::room(app, project, Rule::OauthClientRegistrationNetwork, &network)?;
     try_join!(
         limits::by_place(app, project, Limit::OauthClient, place),
         limits::by_subject(app, project, Rule::OauthClientRegistration, &address),

@@ -171,11 +171,10 @@ export const clients = {
   switchOn: "Switch on",
   switchOnText: "Users can sign in to the app again, and its existing sessions resume.",
   delete: "Delete client",
+  comesBack: "A client with a document cannot be deleted, because the next sign-in would bring it back. To keep it out, switch it off.",
   deleteTexts: {
     created:
       "Ends all sessions of the app immediately, and nobody can sign in to the app any more. Users who gave the app access see it in their list of apps until they remove it. This cannot be undone: a new client gets a different id and secret.",
-    document:
-      "Ends all sessions of the app immediately, and your settings for it are lost. The client comes back when somebody signs in to it again: to keep it out, switch it off instead.",
     registration:
       "Ends all sessions of the app immediately, and nobody can sign in to it with this id any more. The app can register again, with a different id. This cannot be undone.",
   },

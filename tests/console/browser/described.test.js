@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { relyingParty } from "../support/clients.js";
-import { confirm, consoleOf, heading, isAccessible } from "../support/console.js";
+import { confirm, consoleOf, isAccessible } from "../support/console.js";
 
 // The tests' documents are on this machine.
 const it = consoleOf({ GATELET_ALLOW_PRIVATE_ISSUERS: "1" });
@@ -137,18 +137,17 @@ test("a client whose host is no longer trusted says why nobody can sign in", asy
   visited.check();
 });
 
-test("a deleted client comes back from its document", async (t) => {
+test("a client with a document can be switched off, but not deleted", async (t) => {
   await it.started;
   const client = await documented(t, "Returning agent");
   const visited = await open(t, client, "danger");
   const { page } = visited;
-  await page.getByRole("button", { name: "Delete client" }).click();
-  await confirm(page, "Delete client", "Returning agent");
-  await heading(page, "OAuth clients");
-  await row(page, "Returning agent").waitFor({ state: "detached" });
-  await rp.consent(client.published, client.user, "openid");
-  await page.reload();
-  await row(page, "Returning agent").waitFor();
+  await page.getByText("the next sign-in would bring it back").waitFor();
+  assert.equal(await page.getByRole("button", { name: "Delete client" }).count(), 0);
+  await page.getByRole("button", { name: "Switch off" }).click();
+  await confirm(page, "Switch off");
+  await page.getByRole("button", { name: "Switch on" }).waitFor();
+  assert.equal(await rp.userinfo(client.tokens), 401);
   visited.check();
 });
 

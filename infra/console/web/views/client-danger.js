@@ -12,16 +12,18 @@ export function part({ api, client, place, resource, refresh, router, to }) {
   const change = async () => {
     if (await confirm({ title, text: whole, act: () => resource.replace(() => ({ is_disabled: !isOff })) })) await refresh();
   };
-  return h(
-    "div",
-    {},
-    h("section", {}, heading(title), h("p", {}, whole), button(title, change)),
+  const removal = () =>
     deletion({
       title: words.delete,
       text: words.deleteTexts[client.source],
       name: client.name,
       act: () => api.delete(place),
       done: () => router.go(to("/oauth-clients")),
-    }),
+    });
+  return h(
+    "div",
+    {},
+    h("section", {}, heading(title), h("p", {}, whole), button(title, change)),
+    client.source === "document" ? h("section", {}, heading(words.delete), h("p", {}, words.comesBack)) : removal(),
   );
 }

@@ -14,6 +14,7 @@ use wire::clock::after;
 use wire::entropy::Entropy;
 use wire::id::{OauthClientId, UserId};
 
+use crate::openid::client::OauthClient;
 use crate::openid::redirect_uri;
 use crate::session::resource_scopes::ResourceScopes;
 use crate::session::scope::Scopes;
@@ -143,6 +144,13 @@ pub struct Redirection {
 }
 
 impl ReturnPath {
+    /// Whether the response of this client would send the browser to a site that a stranger has
+    /// chosen, because anybody can be a client that describes itself. A client on the user's own
+    /// machine may always get a response.
+    pub fn is_of_stranger(&self, client: &OauthClient) -> bool {
+        client.origin.is_some() && redirect_uri::check(&self.redirect_uri).is_ok_and(redirect_uri::Kind::proves_client)
+    }
+
     /// The response with these parameters, `state` and `iss` (RFC 9207 §2).
     pub fn answer(&self, issuer: &str, parameters: &[(&str, &str)]) -> Redirection {
         let state = self.state.as_deref().map(|state| ("state", state));

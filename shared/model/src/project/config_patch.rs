@@ -189,9 +189,7 @@ impl ConfigPatch {
         if let Some(ids) = &self.passkey_rp_ids {
             config.passkeys.rp_ids = check_rp_ids(ids)?;
         }
-        if let Some(hosts) = &self.oauth_client_document_hosts {
-            config.oauth_clients.document_hosts = check_document_hosts(hosts)?;
-        }
+        set(self.oauth_client_document_hosts.as_deref().map(check_document_hosts).transpose()?, &mut config.oauth_clients.document_hosts);
         set_min_length(self.password_min_length.map(usize::from), &mut config.password_min_length)?;
         set_seconds("config.session_max_age_seconds", self.session_max_age_seconds, &mut config.sessions.max_age_seconds)?;
         set_seconds("config.session_max_idle_seconds", self.session_max_idle_seconds, &mut config.sessions.max_idle_seconds)?;
