@@ -113,7 +113,7 @@ test("what a document says is shown, and everything else can be changed", async 
   await page.getByLabel("Sessions end after").fill("3600");
   assert.deepEqual(await sent(page), { session_seconds: 3600 });
   await show("Switch off or delete");
-  await page.getByText("The client comes back when somebody signs in to it again").waitFor();
+  await page.getByText("the next sign-in would bring it back").waitFor();
   await page.getByRole("button", { name: "Switch off" }).click();
   await confirm(page, "Switch off");
   await page.locator(".head .state", { hasText: "Switched off" }).waitFor();
