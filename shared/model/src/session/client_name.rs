@@ -5,8 +5,9 @@ use std::fmt;
 
 use crypto::digest::Digest;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use url::{Host, Url};
+use url::Url;
 use uuid::Uuid;
+use wire::host::is_loopback;
 use wire::id::OauthClientId;
 
 /// The maximum length of a URL that names a client, in bytes.
@@ -47,13 +48,7 @@ impl DocumentUrl {
     pub fn parse(text: &str) -> Result<Self, ClientNameRefusal> {
         let is_plain = text.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'\\' | b'"' | b'<' | b'>' | b'#' | b'?'));
         let url = Url::parse(text).ok().filter(|url| is_plain && text.len() <= MAX_URL && url.as_str() == text).ok_or(ClientNameRefusal)?;
-        let is_local = match url.host() {
-            Some(Host::Domain(host)) => host == "localhost",
-            Some(Host::Ipv4(address)) => address.is_loopback(),
-            Some(Host::Ipv6(address)) => address.is_loopback(),
-            None => false,
-        };
-        let is_web = url.scheme() == "https" || (url.scheme() == "http" && is_local);
+        let is_web = url.scheme() == "https" || (url.scheme() == "http" && is_loopback(&url));
         let has_user = !url.username().is_empty() || url.password().is_some();
         if is_web && !has_user && !text.to_ascii_lowercase().contains("%2e") { Ok(Self(text.to_owned())) } else { Err(ClientNameRefusal) }
     }

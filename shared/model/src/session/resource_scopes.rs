@@ -4,7 +4,8 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use url::{Host, Url};
+use url::Url;
+use wire::host::is_loopback;
 use wire::id::OauthResourceId;
 
 use crate::session::client_name::derived_id;
@@ -33,14 +34,8 @@ impl ResourceIdentifier {
     pub fn parse(text: &str) -> Result<Self, IdentifierRefusal> {
         let is_plain = text.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'\\' | b'"' | b'<' | b'>' | b'#' | b'`'));
         let url = Url::parse(text).ok().filter(|_| text.len() <= MAX_IDENTIFIER && is_plain).ok_or(IdentifierRefusal)?;
-        let is_local = match url.host() {
-            Some(Host::Domain(host)) => host == "localhost",
-            Some(Host::Ipv4(address)) => address.is_loopback(),
-            Some(Host::Ipv6(address)) => address.is_loopback(),
-            None => false,
-        };
         let has_user = !url.username().is_empty() || url.password().is_some();
-        if has_user || !(url.scheme() == "https" || (url.scheme() == "http" && is_local)) {
+        if has_user || !(url.scheme() == "https" || (url.scheme() == "http" && is_loopback(&url))) {
             return Err(IdentifierRefusal);
         }
         let origin = text.split_once("://").map(|(scheme, rest)| scheme.len() + 3 + rest.find(['/', '?']).unwrap_or(rest.len()));
